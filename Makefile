@@ -1,0 +1,61 @@
+# `make demo` and `make test` each do all the set-up they need on a fresh machine.
+#
+#   make demo     the main job on examples/: write, build, verify and time kernels, print a table
+#   make test     the tests
+#   make check    lint, format, types, floors
+#   make size     lines of code by room
+#   make docs     rewrite the generated parts of the documents
+#
+# PYTHON=...                          which interpreter (3.11 or newer) to make the environment with
+# VENV_FLAGS=--system-site-packages   keep the torch that is already installed
+# WHEELS=DIR                          install from the wheels in DIR, without network
+# JOBS=N                              parallel test processes
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := demo
+.PHONY: demo test check size docs venv clean
+
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= 2
+VENV_FLAGS ?=
+WHEELS ?=
+PYTHON ?=
+POLICY ?= expert
+ARGS ?=
+
+demo: $(VENV)/.stamp
+	@$(BIN)/cuda-agent run examples/*.py --policy $(POLICY) $(ARGS)
+
+# Tests that measure time would disturb each other, so they run alone, afterwards.
+test: $(VENV)/.stamp
+	@$(BIN)/pytest -q -n $(JOBS) -m "not timing" $(ARGS)
+	@$(BIN)/pytest -q -m timing $(ARGS) || [ $$? = 5 ] # 5: no such test was selected
+
+check: $(VENV)/.stamp
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+
+size:
+	@find src tests -name '*.py' -not -path '*/skill/*' -print0 | xargs -0 wc -l | awk ' \
+	  $$2 == "total" { next } \
+	  { n = split($$2, p, "/"); \
+	    room = p[1] == "src" ? (n > 3 ? p[3] : "(floor 0 and 1)") : "tests"; \
+	    lines[room] += $$1; files[room]++; sum += $$1; count++ } \
+	  END { for (r in lines) printf "%-18s %4d files %6d lines\n", r, files[r], lines[r] | "sort"; \
+	        close("sort"); printf "%-18s %4d files %6d lines\n", "total", count, sum }'
+
+docs: $(VENV)/.stamp
+	@$(BIN)/python scripts/readme_tree.py --write
+
+venv: $(VENV)/.stamp
+
+$(VENV)/.stamp: pyproject.toml constraints.txt scripts/venv.sh
+	@PYTHON="$(PYTHON)" VENV_FLAGS="$(VENV_FLAGS)" WHEELS="$(WHEELS)" scripts/venv.sh $(VENV)
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

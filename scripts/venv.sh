@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Make the virtual environment $1 and install this repository into it.
+#
+#   PYTHON=...                          interpreter to use; otherwise the first fit one is found
+#   VENV_FLAGS=--system-site-packages   see the packages (torch) of that interpreter, and keep them
+#   WHEELS=DIR                          take missing packages from DIR; no network is used
+#   EXTRAS=...                          extras of pyproject.toml (dev unless told otherwise)
+set -euo pipefail
+venv=${1:?usage: scripts/venv.sh FOLDER}
+flags=${VENV_FLAGS:-}
+wheels=${WHEELS:-}
+extras=${EXTRAS-dev}
+cd "$(dirname "$0")/.."
+
+has() { "$python" -c "import $1" 2>/dev/null; }
+
+# A version manager may put python3.12 on PATH without having it, so each candidate is tried.
+find_python() {
+  local candidates=(python3.11 python3.12 python3.13 python3)
+  if [ -n "${PYTHON:-}" ]; then candidates=("$PYTHON"); fi
+  for python in "${candidates[@]}"; do
+    if "$python" -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+      && { has ensurepip || has pip; }; then return; fi
+  done
+  echo "No Python 3.11 or newer with venv and pip was found (tried: ${candidates[*]})." >&2
+  echo "Install one (Debian, Ubuntu: apt-get install python3 python3-venv), or name it with PYTHON=..." >&2
+  return 1
+}
+
+# Where $python is itself a virtual environment, --system-site-packages would look past it.
+share_packages() {
+  local outer inner
+  outer=$("$python" -c 'import sys, sysconfig; print(sysconfig.get_path("purelib") if sys.prefix != sys.base_prefix else "")')
+  inner=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+  if [ -n "$outer" ]; then echo "$outer" >"$inner/outer.pth"; fi
+}
+
+# pip says a lot, or with --quiet nothing for minutes: show what is worth waiting for.
+show_progress() {
+  sed -un -e 's/^ *Downloading \(.* MB)\)$/  downloading \1/p' -e 's/^Installing collected.*/  installing/p'
+}
+
+find_python
+echo "Making $venv with $("$python" --version) (a few minutes the first time)"
+rm -rf "$venv"
+if has ensurepip && { [ -z "$wheels" ] || ! has pip; }; then
+  # shellcheck disable=SC2086 # several flags are several words
+  "$python" -m venv $flags "$venv"
+  pip=("$venv/bin/python" -m pip)
+else
+  # The outer pip, and without network its setuptools: the ones that come with venv may be too old.
+  # shellcheck disable=SC2086
+  "$python" -m venv --without-pip $flags "$venv"
+  pip=("$python" -m pip --python "$venv/bin/python")
+fi
+pip+=(install --disable-pip-version-check --no-input)
+
+if [[ " $flags " == *" --system-site-packages "* ]]; then
+  share_packages
+  # The torch that is there stays; everything else may be pinned.
+  grep -v '^torch==' constraints.txt >"$venv/constraints.txt"
+else
+  cp constraints.txt "$venv/constraints.txt"
+fi
+if [ -n "$wheels" ]; then
+  # Given wheels are taken as they are: whoever gave them chose the versions.
+  pip+=(--no-index --find-links "$wheels" --no-build-isolation)
+else
+  pip+=(--constraint "$venv/constraints.txt")
+fi
+"${pip[@]}" -e ".${extras:+[$extras]}" | show_progress

@@ -1,0 +1,100 @@
+"""One agent on one task, from an empty workspace to a trajectory."""
+
+import dataclasses
+import time
+from collections.abc import Callable
+from typing import Literal
+
+from cuda_agent.agent.capture import CapturedChat, PolicyError
+from cuda_agent.agent.limits import EpisodeLimits
+from cuda_agent.agent.loop import Stop, run_loop
+from cuda_agent.agent.prompt import build_prompt
+from cuda_agent.agent.record import EpisodeRecord
+from cuda_agent.agent.tools.bash import BashTool
+from cuda_agent.agent.tools.edit import EditTool
+from cuda_agent.agent.tools.search import SearchTool
+from cuda_agent.agent.tools.tool import Tool
+from cuda_agent.agent.trajectory import StopReason, Trajectory, Turn
+from cuda_agent.config import Config
+from cuda_agent.environment.environment import Environment
+from cuda_agent.judge.policy import load_policy
+from cuda_agent.llm.chat import ChatModel
+from cuda_agent.llm.patient import PatientChat
+from cuda_agent.rundir import RunDir
+from cuda_agent.sandbox.protocol import Containment, Limits, Sandbox
+from cuda_agent.tasks.target import Target
+from cuda_agent.tasks.task import Task
+
+
+class EpisodeConfig(Config):
+    """How an episode is held."""
+
+    target: Target
+    """Where kernels run."""
+    policy: str = "expert"
+    """Who acts: `expert`, or `scripted:FILE`."""
+    judge: Literal["strict", "paper"] = "strict"
+    """How strictly submissions are judged."""
+    sandbox: Containment = Containment.AUTO
+    """How untrusted commands are contained."""
+    limits: EpisodeLimits = EpisodeLimits()
+    """How long it may go on."""
+
+
+def run_episode(
+    task: Task,
+    *,
+    chat: ChatModel,
+    config: EpisodeConfig,
+    sandbox: Sandbox,
+    run: RunDir,
+    on_turn: Callable[[Turn], None],
+) -> Trajectory:
+    """Let `chat` work on `task`, judge what it submitted, and write all of it into `run`.
+
+    A policy that fails ends the episode with a StopReason; what it submitted before still counts.
+
+    Raises:
+        InfrastructureError: this machine failed, and the episode is not on record.
+    """
+    start_s = time.monotonic()
+    policy = load_policy(config.judge)
+    prompt = build_prompt(task, target=config.target, limits=config.limits)
+    with Environment(
+        task, target=config.target, sandbox=sandbox, policy=policy, folder=run.path
+    ) as environment:
+        record = EpisodeRecord(environment, run=run, on_turn=on_turn)
+        tools = build_tools(environment, sandbox=sandbox, limits=config.limits)
+        captured = CapturedChat(PatientChat(chat, retries=config.limits.retries))
+        try:
+            stop = run_loop(captured, tools, prompt=prompt, limits=config.limits, on_turn=record.add)
+        except PolicyError as error:
+            stop = Stop(StopReason.POLICY_ERROR, str(error))
+        final = record.judge_finally(retries=config.limits.retries)
+        trajectory = Trajectory(
+            task_id=task.task_id,
+            target=config.target,
+            policy=chat.name,
+            prompt=prompt,
+            tools=tuple(tool.schema for tool in tools.values()),
+            turns=tuple(record.turns),
+            stop_reason=stop.reason,
+            stop_detail=stop.detail,
+            submissions=tuple(record.submissions),
+            final=final,
+            reward=record.compute_reward(final),
+            seconds=time.monotonic() - start_s,
+        )
+        record.finish(trajectory)
+    return trajectory
+
+
+def build_tools(environment: Environment, *, sandbox: Sandbox, limits: EpisodeLimits) -> dict[str, Tool]:
+    """The three tools, by name, acting in an environment's workspace."""
+    shell = dataclasses.replace(environment.shell, limits=Limits(wall_s=limits.command_s))
+    tools: list[Tool] = [
+        BashTool(sandbox, shell),
+        EditTool(environment.workspace),
+        SearchTool(sandbox, shell),
+    ]
+    return {tool.schema.name: tool for tool in tools}

@@ -1,0 +1,32 @@
+"""From a policy's name to the policy."""
+
+from pathlib import Path
+
+from cuda_agent.errors import ConfigError
+from cuda_agent.expert.chat import ExpertChat
+from cuda_agent.llm.chat import ChatModel
+from cuda_agent.llm.scripted import load_scripted_chat
+from cuda_agent.sandbox.protocol import Sandbox
+from cuda_agent.tasks.target import Target
+
+POLICIES = {
+    "expert": "the built-in expert, which needs no model",
+    "scripted:FILE": "replays FILE, a trajectories.jsonl or a hand-written .toml script",
+}
+"""What a policy may be called, and what it is."""
+
+
+def build_policy(spec: str, *, target: Target, sandbox: Sandbox) -> ChatModel:
+    """The policy that `spec` names.
+
+    Raises:
+        ConfigError: there is none of that name.
+        UserError: its file is missing or unusable.
+    """
+    kind, _, argument = spec.partition(":")
+    if spec == "expert":
+        return ExpertChat(sandbox=sandbox, target=target)
+    if kind == "scripted" and argument:
+        return load_scripted_chat(Path(argument))
+    known = "; ".join(f"{name}: {what}" for name, what in POLICIES.items())
+    raise ConfigError(f"no policy is called {spec!r}; choose one of: {known}")

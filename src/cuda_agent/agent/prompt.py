@@ -1,0 +1,42 @@
+"""What an agent is told before its first turn."""
+
+import re
+from importlib import resources
+
+import jinja2
+
+from cuda_agent.agent.limits import EpisodeLimits
+from cuda_agent.llm.chat import Message, Role
+from cuda_agent.tasks.target import Target
+from cuda_agent.tasks.task import Task
+
+_LANGUAGES = {Target.CPU: "C++", Target.CUDA: "CUDA C++"}
+_SOURCES = {Target.CPU: "*.cpp", Target.CUDA: "*.cu` and `*.cpp"}
+
+
+def build_prompt(task: Task, *, target: Target, limits: EpisodeLimits) -> tuple[Message, Message]:
+    """The system message (workspace, commands, rules, aim) and the user message (target and reference)."""
+    system = _render(
+        "system",
+        language=_LANGUAGES[target],
+        sources=_SOURCES[target],
+        turns=str(limits.turns),
+        command_s=f"{limits.command_s:g}",
+    )
+    source = task.source.rstrip("\n")
+    user = _render("user", target=target.value, source=source, fence=_build_fence(source))
+    return Message(role=Role.SYSTEM, content=system), Message(role=Role.USER, content=user)
+
+
+def _build_fence(source: str) -> str:
+    """Three backticks, or one more than the source's longest run of them."""
+    return "`" * max(3, 1 + max(map(len, re.findall("`+", source)), default=0))
+
+
+def _render(name: str, **values: str) -> str:
+    path = resources.files("cuda_agent.agent").joinpath("prompts", f"{name}.jinja")
+    # The text is for a model, not a browser: nothing to escape.
+    template = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False).from_string(
+        path.read_text(encoding="utf-8")
+    )
+    return template.render(values)

@@ -1,0 +1,80 @@
+"""Regular expressions over the workspace's files."""
+
+import dataclasses
+from collections.abc import Mapping
+
+from pydantic import JsonValue
+
+from cuda_agent.agent.tools.tool import (
+    ArgumentText,
+    InvalidCallError,
+    build_schema,
+    parse_arguments,
+    truncate_middle,
+)
+from cuda_agent.config import Record
+from cuda_agent.sandbox.protocol import Command, Sandbox
+
+SEARCH_S = 20.0
+"""Seconds one search may take."""
+
+LINES = 200
+"""How many matching lines a model is shown."""
+
+LINE_CHARACTERS = 300
+"""How much of one line it is shown."""
+
+_GREP_FOUND_NOTHING = 1
+
+
+class SearchArguments(Record):
+    """What a call of `search` says."""
+
+    pattern: ArgumentText
+    """A POSIX extended regular expression, matched line by line."""
+    path: ArgumentText = "."
+    """The file or folder to search; the whole workspace when left out."""
+    glob: ArgumentText | None = None
+    """Only files whose name fits, such as *.cu; every file when left out."""
+
+
+class SearchTool:
+    """Searches with grep in the sandbox, so that neither a link nor a slow pattern does harm."""
+
+    def __init__(self, sandbox: Sandbox, shell: Command) -> None:
+        """`shell` is a command without a program: where it runs, what it sees, its limits."""
+        self.schema = build_schema("search", SearchArguments)
+        """The tool as a model sees it."""
+        self._sandbox = sandbox
+        self._shell = shell
+
+    def run(self, arguments: Mapping[str, JsonValue]) -> str:
+        """The matching lines as `path:line:text`, or a sentence.
+
+        Raises:
+            InvalidCallError: the arguments do not fit the schema.
+        """
+        asked = parse_arguments(SearchArguments, arguments)
+        if asked.glob is not None and "/" in asked.glob:
+            raise InvalidCallError("glob: a file name's pattern such as *.cu; give the folder in path")
+        include = [f"--include={asked.glob}"] if asked.glob else []
+        grep = ("grep", "-rnHIE", *include, "-e", asked.pattern, "--", asked.path)
+        limits = dataclasses.replace(self._shell.limits, wall_s=min(SEARCH_S, self._shell.limits.wall_s))
+        ended = self._sandbox.run(dataclasses.replace(self._shell, argv=grep, limits=limits))
+        if ended.timed_out:
+            return f"error: the search took longer than {limits.wall_s:g} s; search a smaller folder"
+        if ended.stdout:
+            return _shorten(ended.stdout)
+        if ended.returncode == _GREP_FOUND_NOTHING:
+            return "no matches"
+        return f"error: {ended.stderr.strip() or 'the search failed'}"
+
+
+def _shorten(output: str) -> str:
+    lines = [line.removeprefix("./") for line in output.rstrip("\n").split("\n")]
+    shown = [
+        line if len(line) <= LINE_CHARACTERS else line[:LINE_CHARACTERS] + "..." for line in lines[:LINES]
+    ]
+    if len(lines) > LINES:
+        shown.append(f"[{len(lines) - LINES} more matching lines; narrow the pattern, path or glob]")
+    return truncate_middle("\n".join(shown))

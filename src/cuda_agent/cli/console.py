@@ -1,0 +1,12 @@
+"""Where a verb prints its result."""
+
+from rich.console import Console
+
+PLAIN_WIDTH = 140
+"""Characters of a line where no terminal says how wide it is."""
+
+
+def build_console() -> Console:
+    """A console on stdout, wide enough for a table when it goes to a file."""
+    console = Console()
+    return console if console.is_terminal else Console(width=PLAIN_WIDTH)

@@ -1,0 +1,124 @@
+"""cuda-agent: from a PyTorch module to a verified, faster kernel.
+
+usage: cuda-agent VERB [options]        (cuda-agent VERB --help tells each verb's options)
+
+verbs:
+  run        make tasks faster: an agent writes kernels, the judge scores them
+  evaluate   judge a submission made elsewhere
+  doctor     say what this machine can do, what is missing, and how to get it
+
+inside a workspace, for the agent:
+  build      check the rules and compile
+  verify     and compare with the reference
+  profile    and time against eager and torch.compile
+  submit     the same, counted
+
+options of every verb:
+  --verbose  tell everything, with tracebacks of errors
+  --quiet    tell errors alone
+  --version  print the version
+  --help     print this help
+
+exit status:
+  0    done
+  1    done, but a task failed or was not verified
+  2    wrong use; the message says how to mend it
+  3    the machine failed, or this program did; trying again may help
+  130  interrupted; a run can be resumed with --resume
+"""
+
+import importlib
+import itertools
+import logging
+import os
+import signal
+import sys
+import traceback
+from types import FrameType
+
+from cuda_agent import __version__
+from cuda_agent.cli.exit_code import ExitCode
+from cuda_agent.errors import InfrastructureError, UserError
+
+VERBS = ("run", "evaluate", "doctor")
+WORKSPACE_VERBS = ("build", "verify", "profile", "submit")
+LOUDNESS = ("--verbose", "--quiet")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one verb and give its exit status. Nothing heavy is imported before the verb needs it."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    loudness = list(itertools.takewhile(LOUDNESS.__contains__, arguments))
+    verb, *rest = arguments[len(loudness) :] or ["--help"]
+    if verb in WORKSPACE_VERBS:
+        from cuda_agent.environment.client import run_client
+
+        return run_client([verb, *rest])
+    if verb in ("--help", "-h", "help"):
+        print(__doc__)
+        return ExitCode.DONE
+    if verb == "--version":
+        print(f"cuda-agent {__version__}")
+        return ExitCode.DONE
+    if verb not in VERBS:
+        print(f"cuda-agent: no verb {verb!r}; see cuda-agent --help", file=sys.stderr)
+        return ExitCode.WRONG_USE
+    return _guard(verb, [*loudness, *rest])
+
+
+def _guard(verb: str, arguments: list[str]) -> int:
+    """Run a verb so that every way to fail ends in one clean message and its own exit status."""
+    is_verbose = "--verbose" in arguments
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        return _run_verb(verb, arguments)
+    except UserError as error:
+        return _tell(str(error), ExitCode.WRONG_USE, is_verbose=is_verbose)
+    except InfrastructureError as error:
+        return _tell(str(error), ExitCode.INFRASTRUCTURE, is_verbose=is_verbose)
+    except KeyboardInterrupt:
+        return _tell("interrupted", ExitCode.INTERRUPTED, is_verbose=is_verbose)
+    except BrokenPipeError:
+        # Whoever read our output has gone; Python would complain once more when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.DONE
+    except Exception as error:
+        hint = "" if is_verbose else "; run again with --verbose for the traceback"
+        return _tell(
+            f"bug: {type(error).__name__}: {error}{hint}", ExitCode.INFRASTRUCTURE, is_verbose=is_verbose
+        )
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    """Being asked to stop is being interrupted: the same tidying up runs."""
+    raise KeyboardInterrupt
+
+
+def _run_verb(verb: str, arguments: list[str]) -> int:
+    import tyro
+
+    from cuda_agent.log import Verbosity, setup_logging
+
+    given = [Verbosity(argument.removeprefix("--")) for argument in arguments if argument in LOUDNESS]
+    setup_logging(given[-1] if given else Verbosity.NORMAL)
+    module = importlib.import_module(f"cuda_agent.cli.{verb}")
+    config = tyro.cli(
+        getattr(module, f"{verb.capitalize()}Config"),
+        prog=f"cuda-agent {verb}",
+        description=module.__doc__,
+        config=(tyro.conf.EnumChoicesFromValues,),
+        args=[argument for argument in arguments if argument not in LOUDNESS],
+    )
+    logging.getLogger(__name__).debug("%s", config)
+    return int(getattr(module, f"run_{verb}")(config))
+
+
+def _tell(message: str, code: ExitCode, *, is_verbose: bool) -> int:
+    if is_verbose:
+        traceback.print_exc()
+    print(f"cuda-agent: {message}", file=sys.stderr)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

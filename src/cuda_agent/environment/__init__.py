@@ -1,0 +1,1 @@
+"""From a folder to an Evaluation: workspace, submission, rules, build, verify, profile, reward."""

@@ -1,0 +1,129 @@
+"""What an agent acts in: a workspace, the judge behind its commands, and a record of what it submits."""
+
+import logging
+import tempfile
+import threading
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from cuda_agent.environment.channel import Answer, Channel
+from cuda_agent.environment.client import CHANNEL_VARIABLE
+from cuda_agent.environment.evaluate import Setting, evaluate
+from cuda_agent.environment.pause import paused_company
+from cuda_agent.environment.render import RewardLine, render_evaluation
+from cuda_agent.environment.result import Evaluation, Stage
+from cuda_agent.environment.submission import Submission, freeze_submission
+from cuda_agent.environment.workspace import Workspace, lay_workspace
+from cuda_agent.judge.judge import Judge
+from cuda_agent.judge.policy import JudgePolicy
+from cuda_agent.sandbox.protocol import Command, Mount, Sandbox
+from cuda_agent.tasks.target import Target
+from cuda_agent.tasks.task import Task
+
+STAGE_OF_VERB = {"build": Stage.BUILD, "verify": Stage.VERIFY, "profile": Stage.PROFILE}
+SUBMIT = "submit"
+SUBMISSIONS = "submissions"
+EVALUATION_FILE = "evaluation.json"
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One submission that counted."""
+
+    submission: Submission
+    """Its files."""
+    evaluation: Evaluation
+    """What was found."""
+
+
+class Environment:
+    """One task laid out for one agent. Use it as a context: leaving it ends everything it started."""
+
+    def __init__(
+        self, task: Task, *, target: Target, sandbox: Sandbox, policy: JudgePolicy, folder: Path
+    ) -> None:
+        """`folder` keeps the submissions, under `submissions/<sha>/`, with their evaluations."""
+        self.setting = Setting(task=task, target=target, sandbox=sandbox, policy=policy)
+        """What submissions are evaluated against."""
+        self._folder = folder
+        self._judged: list[Judged] = []
+        # The judge serves one submission at a time, whether a command or the episode asks.
+        self._lock = threading.Lock()
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        """Lay the workspace and start listening to its commands."""
+        with ExitStack() as stack:
+            temporary = tempfile.TemporaryDirectory(prefix="agent-", ignore_cleanup_errors=True)
+            place = Path(stack.enter_context(temporary)).resolve()
+            # Other users' processes must be able to pass through to what is mounted for them.
+            place.chmod(0o711)
+            self._workspace = lay_workspace(
+                self.setting.task, target=self.setting.target, root=place / "workspace"
+            )
+            self._judge: Judge = stack.enter_context(self.setting.open_judge())
+            self._channel = stack.enter_context(Channel(place / "judge.sock", self._serve))
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop listening, end the judge, remove the workspace; what was submitted stays in the folder."""
+        self._stack.close()
+
+    @property
+    def workspace(self) -> Workspace:
+        """The agent's folder."""
+        return self._workspace
+
+    @property
+    def shell(self) -> Command:
+        """How the agent's commands run: complete but for `argv` and limits.
+
+        They never see the GPU: it belongs to the judge, and its times must not depend on the agent.
+        """
+        return Command(
+            argv=(),
+            cwd=self._workspace.root,
+            mounts=(*self._workspace.mounts, Mount(path=self._channel.path)),
+            env={CHANNEL_VARIABLE: str(self._channel.path)},
+        )
+
+    @property
+    def submissions(self) -> tuple[Judged, ...]:
+        """Every judged submission, in order."""
+        return tuple(self._judged)
+
+    def evaluate(self, until: Stage = Stage.PROFILE) -> Evaluation:
+        """Evaluate the workspace as it stands; it does not count."""
+        return self.judge_again(freeze_submission(self._workspace.root), until=until)
+
+    def submit(self) -> Evaluation:
+        """Evaluate the workspace as it stands, with new seeds, and keep it as a submission."""
+        submission = freeze_submission(self._workspace.root)
+        place = self._folder / SUBMISSIONS / submission.sha
+        # Written before it is judged, so that a crash of the judge does not lose it.
+        submission.write_to(place)
+        evaluation = self.judge_again(submission)
+        (place / EVALUATION_FILE).write_text(evaluation.model_dump_json(indent=1), encoding="utf-8")
+        self._judged.append(Judged(submission, evaluation))
+        return evaluation
+
+    def judge_again(self, submission: Submission, *, until: Stage = Stage.PROFILE) -> Evaluation:
+        """Evaluate any submission afresh, with new seeds; it does not count."""
+        with self._lock:
+            return evaluate(submission, setting=self.setting, judge=self._judge, until=until)
+
+    def _serve(self, verb: str, peer: int) -> Answer:
+        """Answer one command of the workspace, while everything it left running there is held still."""
+        with paused_company(peer):
+            evaluation = self.submit() if verb == SUBMIT else self.evaluate(STAGE_OF_VERB[verb])
+        line = {"profile": RewardLine.PREVIEW, SUBMIT: RewardLine.FINAL}.get(verb, RewardLine.NONE)
+        passed = evaluation.failed_stage is None
+        return Answer(0 if passed else 1, render_evaluation(evaluation, reward_line=line))

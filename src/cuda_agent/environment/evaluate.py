@@ -1,0 +1,115 @@
+"""From a submission to an Evaluation: rules, build, verify, profile, up to the first that fails."""
+
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from cuda_agent.environment.build import build_submission
+from cuda_agent.environment.result import (
+    BuildResult,
+    BuildStatus,
+    Evaluation,
+    RulesResult,
+    RulesStatus,
+    Stage,
+)
+from cuda_agent.environment.rules import check_rules
+from cuda_agent.environment.submission import Submission
+from cuda_agent.judge.judge import Artifact, Judge
+from cuda_agent.judge.policy import JudgePolicy
+from cuda_agent.judge.result import ProfileResult, VerifyResult
+from cuda_agent.sandbox.protocol import Sandbox
+from cuda_agent.tasks.target import Target
+from cuda_agent.tasks.task import Task
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """What a submission is evaluated against."""
+
+    task: Task
+    """The reference."""
+    target: Target
+    """Where kernels run."""
+    sandbox: Sandbox
+    """How untrusted commands are contained."""
+    policy: JudgePolicy
+    """How strictly it is judged."""
+
+    def open_judge(self) -> Judge:
+        """A judge for this setting; to be used as a context, for any number of submissions."""
+        return Judge(self.task, target=self.target, sandbox=self.sandbox, policy=self.policy)
+
+
+def evaluate(
+    submission: Submission, *, setting: Setting, judge: Judge, until: Stage = Stage.PROFILE
+) -> Evaluation:
+    """Take a submission through the stages up to `until`, or up to the first that fails.
+
+    Raises:
+        ToolchainError: this machine lacks a compiler for the target.
+        InfrastructureError: the judge could not start its processes.
+    """
+    with tempfile.TemporaryDirectory(prefix="artifact-", ignore_cleanup_errors=True) as folder:
+        course = _Course(submission, setting, Path(folder))
+        if course.check() and until is not Stage.RULES and course.build() and until is not Stage.BUILD:
+            course.examine(judge, profile=until is Stage.PROFILE)
+    return Evaluation(
+        task_id=setting.task.task_id,
+        submission_sha=submission.sha,
+        target=setting.target,
+        policy=setting.policy.name,
+        rules=course.rules,
+        build=course.built,
+        verify=course.verified,
+        profile=course.profiled,
+        seconds=course.seconds,
+    )
+
+
+class _Course:
+    """One submission on its way through the stages."""
+
+    def __init__(self, submission: Submission, setting: Setting, folder: Path) -> None:
+        self._submission = submission
+        self._setting = setting
+        self._folder = folder
+        self._library: Path | None = None
+        self.rules: RulesResult = RulesResult(status=RulesStatus.OK)
+        self.built: BuildResult | None = None
+        self.verified: VerifyResult | None = None
+        self.profiled: ProfileResult | None = None
+        self.seconds: dict[str, float] = {}
+
+    def check(self) -> bool:
+        """The rules; whether they were kept."""
+        with self._timed(Stage.RULES):
+            self.rules = check_rules(self._submission, self._setting.target)
+        return self.rules.status is RulesStatus.OK
+
+    def build(self) -> bool:
+        """The library; whether there is one."""
+        with self._timed(Stage.BUILD):
+            self.built, self._library = build_submission(
+                self._submission,
+                target=self._setting.target,
+                sandbox=self._setting.sandbox,
+                folder=self._folder,
+            )
+        return self.built.status is BuildStatus.OK
+
+    def examine(self, judge: Judge, *, profile: bool) -> None:
+        """Verify and, where asked for, profile. Both are one visit to the judge, and one time."""
+        self._submission.write_to(self._folder)
+        artifact = Artifact(folder=self._folder, library=self._library)
+        with self._timed(Stage.PROFILE if profile else Stage.VERIFY):
+            self.verified, self.profiled = judge.examine(artifact, profile=profile)
+
+    @contextmanager
+    def _timed(self, stage: Stage) -> Iterator[None]:
+        started = time.monotonic()
+        yield
+        self.seconds[stage.value] = time.monotonic() - started

@@ -1,0 +1,69 @@
+"""Holds still what an agent's command left running while the judge measures.
+
+A workspace command asks from inside a running shell command, which may have started others beside it.
+They would share the machine with the judge, and a load that comes and goes at the right moments slows a
+baseline down. So while a request is served, its whole company is stopped: every process in the asking
+process's PID namespace, or, where the sandbox gives it none of its own, in its session.
+"""
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+PASSES = 5
+"""How often to look again for processes that were started while others were being stopped."""
+
+
+@contextmanager
+def paused_company(pid: int) -> Iterator[tuple[int, ...]]:
+    """Stop the processes around `pid`, and let them go on afterwards; gives what was stopped."""
+    stopped: list[int] = []
+    try:
+        for _ in range(PASSES):
+            fresh = [each for each in find_company(pid) if each not in stopped]
+            if not fresh:
+                break
+            stopped += [each for each in fresh if _signal(each, signal.SIGSTOP)]
+        yield tuple(stopped)
+    finally:
+        for each in stopped:
+            _signal(each, signal.SIGCONT)
+
+
+def find_company(pid: int) -> tuple[int, ...]:
+    """The processes that share `pid`'s namespace, or its session where the namespace is ours."""
+    namespace = _read_namespace(pid)
+    if namespace is None or pid <= 0:
+        return ()
+    others = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdecimal()]
+    if namespace != _read_namespace(os.getpid()):
+        return tuple(each for each in others if _read_namespace(each) == namespace)
+    session = _read_session(pid)
+    if session is None or session == _read_session(os.getpid()):
+        # Its session is our own: stopping that would stop us.
+        return ()
+    return tuple(each for each in others if _read_session(each) == session)
+
+
+def _read_namespace(pid: int) -> str | None:
+    try:
+        return os.readlink(f"/proc/{pid}/ns/pid")
+    except OSError:
+        return None
+
+
+def _read_session(pid: int) -> int | None:
+    try:
+        return os.getsid(pid)
+    except OSError:
+        return None
+
+
+def _signal(pid: int, number: signal.Signals) -> bool:
+    try:
+        os.kill(pid, number)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,137 @@
+"""Canonical forms of operations that only move elements."""
+
+from cuda_agent.expert.canonical import Draft, UnsupportedError
+from cuda_agent.expert.graph import Node
+
+
+def write_reshape(draft: Draft, node: Node) -> str:
+    """view, reshape, squeeze, unsqueeze: the same elements in the same order."""
+    return draft.reshape(draft.find(node.args["self"]), node.shape)
+
+
+def write_same(draft: Draft, node: Node) -> str:
+    """clone, contiguous, alias, detach, dropout at inference: the operand itself."""
+    return draft.find(node.args["self"] if "self" in node.args else node.args["input"])
+
+
+def write_expand(draft: Draft, node: Node) -> str:
+    """Repeat along dimensions of size one, or new leading ones."""
+    name = draft.find(node.args["self"])
+    if draft.shapes[name] == node.shape:
+        return name
+    return draft.add("expand", {"input": {"ref": name}}, node.shape, node.dtype)
+
+
+def write_broadcast(draft: Draft, node: Node) -> str:
+    """broadcast_in_dim: new dimensions of size one, then repetition."""
+    name = draft.find(node.args["a"])
+    places = node.get_ints("broadcast_dimensions")
+    wide = [1] * len(node.shape)
+    for place, size in zip(places, draft.shapes[name], strict=True):
+        wide[place] = size
+    name = draft.reshape(name, tuple(wide))
+    if tuple(wide) == node.shape:
+        return name
+    return draft.add("expand", {"input": {"ref": name}}, node.shape, node.dtype)
+
+
+def write_permute(draft: Draft, node: Node) -> str:
+    """Dimensions in another order."""
+    name = draft.find(node.args["self"])
+    rank = len(draft.shapes[name])
+    if "dims" in node.args:
+        order = [dim % rank for dim in node.get_ints("dims")]
+    else:
+        order = list(range(rank))
+        if rank > 1:
+            first, second = ((node.get_int("dim0"), node.get_int("dim1")) if "dim0" in node.args else (0, 1))
+            order[first % rank], order[second % rank] = second % rank, first % rank
+    if order == list(range(rank)):
+        return name
+    return draft.add("permute", {"input": {"ref": name}, "dims": list(order)}, node.shape, node.dtype)
+
+
+def add_slice(draft: Draft, name: str, *, dim: int, start: int, step: int = 1, size: int) -> str:
+    """`size` elements along `dim` from `start` on."""
+    shape = list(draft.shapes[name])
+    if (start, step, size) == (0, 1, shape[dim]):
+        return name
+    shape[dim] = size
+    args = {"input": {"ref": name}, "dim": dim, "start": start, "step": step}
+    return draft.add("slice", args, tuple(shape), draft.dtypes[name])
+
+
+def write_slice(draft: Draft, node: Node) -> str:
+    """Every `step`-th element between start and end."""
+    name = draft.find(node.args["self"])
+    dim = node.get_int("dim") % len(node.shape)
+    size, start = draft.shapes[name][dim], node.args.get("start")
+    first = start if isinstance(start, int) else 0
+    first = max(0, min(size, first + size if first < 0 else first))
+    return add_slice(draft, name, dim=dim, start=first, step=node.get_int("step"), size=node.shape[dim])
+
+
+def write_select(draft: Draft, node: Node) -> str:
+    """One element along a dimension, which disappears."""
+    name = draft.find(node.args["self"])
+    shape = draft.shapes[name]
+    dim, index = node.get_int("dim") % len(shape), node.get_int("index")
+    part = add_slice(draft, name, dim=dim, start=index % shape[dim], size=1)
+    return draft.reshape(part, node.shape)
+
+
+def write_part(draft: Draft, node: Node) -> str:
+    """An element of a split, a chunk or an unbind."""
+    whole, place = draft.get_traced(node.args["0"]), node.get_int("1")
+    name = draft.find(whole.args["self"])
+    shape = draft.shapes[name]
+    dim = whole.get_int("dim") % len(shape)
+    if "split_sizes" in whole.args:
+        sizes = whole.get_ints("split_sizes")
+        return add_slice(draft, name, dim=dim, start=sum(sizes[:place]), size=sizes[place])
+    if "unbind" in whole.op:
+        return draft.reshape(add_slice(draft, name, dim=dim, start=place, size=1), node.shape)
+    if "split_size" in whole.args:
+        return add_slice(draft, name, dim=dim, start=place * whole.get_int("split_size"), size=node.shape[dim])
+    raise UnsupportedError(f"{whole.op} gives several tensors, and I do not know what they are")
+
+
+def write_cat(draft: Draft, node: Node) -> str:
+    """Tensors one after the other along a dimension; empty ones are left out."""
+    tensors = node.args["tensors"]
+    assert isinstance(tensors, list)
+    named = [draft.find(item) for item in tensors]
+    parts = [name for name in named if 0 not in draft.shapes[name]]
+    if len(parts) == 1:
+        return parts[0]
+    dim = node.get_int("dim") % len(node.shape)
+    refs = [{"ref": name} for name in parts]
+    return draft.add("cat", {"inputs": list(refs), "dim": dim}, node.shape, node.dtype)
+
+
+def write_gather(draft: Draft, node: Node) -> str:
+    """Along one dimension, the element that an index names."""
+    name, index = draft.find(node.args["self"]), draft.find(node.args["index"])
+    dim = node.get_int("dim") % max(1, len(draft.shapes[name]))
+    args = {"input": {"ref": name}, "dim": dim, "index": {"ref": index}}
+    return draft.add("gather", args, node.shape, node.dtype)
+
+
+def write_index(draft: Draft, node: Node) -> str:
+    """Leading dimensions picked by index tensors."""
+    indices = node.args["indices"]
+    if not isinstance(indices, list) or any(item is None for item in indices):
+        raise UnsupportedError("indexing that skips leading dimensions is beyond me")
+    named = [draft.find(item) for item in indices]
+    if any(draft.dtypes[name] == "bool" for name in named):
+        raise UnsupportedError("indexing by a mask gives a size that depends on the data")
+    name = draft.find(node.args["self"])
+    args = {"input": {"ref": name}, "indices": [{"ref": item} for item in named]}
+    return draft.add("index", args, node.shape, node.dtype)
+
+
+def write_embedding(draft: Draft, node: Node) -> str:
+    """Rows of a table."""
+    table, index = draft.find(node.args["weight"]), draft.find(node.args["indices"])
+    args = {"input": {"ref": table}, "indices": [{"ref": index}]}
+    return draft.add("index", args, node.shape, node.dtype)

@@ -1,0 +1,143 @@
+"""Write a traced graph in canonical words."""
+
+from cuda_agent.expert.canonical import (
+    Draft,
+    Rule,
+    UnsupportedError,
+    find_packet,
+    write_arange,
+    write_cast,
+    write_clamp,
+    write_composed,
+    write_div,
+    write_filled,
+    write_full,
+    write_mean,
+    write_point,
+    write_pow,
+    write_sum,
+    write_var,
+)
+from cuda_agent.expert.canonical_views import (
+    write_broadcast,
+    write_cat,
+    write_embedding,
+    write_expand,
+    write_gather,
+    write_index,
+    write_part,
+    write_permute,
+    write_reshape,
+    write_same,
+    write_select,
+    write_slice,
+)
+from cuda_agent.expert.graph import Graph, Source
+
+UNARY = (
+    "neg", "abs", "exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "reciprocal", "tanh", "sigmoid", "erf", "sin",
+    "cos", "floor", "ceil", "round", "trunc", "isnan", "logical_not",
+)  # fmt: skip
+BINARY = (
+    "add", "sub", "mul", "maximum", "minimum", "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or",
+    "logical_xor",
+)  # fmt: skip
+
+RULES: dict[str, Rule] = {
+    **{op: write_point(op, ("self",)) for op in UNARY},
+    **{op: write_point(op, ("self", "other")) for op in BINARY},
+    "bitwise_not": write_point("logical_not", ("self",)),
+    "bitwise_and": write_point("logical_and", ("self", "other")),
+    "bitwise_or": write_point("logical_or", ("self", "other")),
+    "relu": write_composed(("maximum", ("x", 0.0))),
+    "square": write_composed(("mul", ("x", "x"))),
+    "silu": write_composed(("sigmoid", ("x",)), ("mul", ("x", "s0"))),
+    "erfc": write_composed(("erf", ("x",)), ("sub", (1.0, "s0"))),
+    "exp2": write_composed(("mul", ("x", 0.6931471805599453)), ("exp", ("s0",))),
+    "log2": write_composed(("log", ("x",)), ("mul", ("s0", 1.4426950408889634))),
+    "log10": write_composed(("log", ("x",)), ("mul", ("s0", 0.4342944819032518))),
+    "sign": write_composed(
+        ("gt", ("x", 0.0)), ("lt", ("x", 0.0)), ("cast", ("s0",)), ("cast", ("s1",)), ("sub", ("s2", "s3"))
+    ),
+    "where": write_point("where", ("condition", "self", "other")),
+    "div": write_div,
+    "true_divide": write_div,
+    "prims.div": write_div,
+    "pow": write_pow,
+    "clamp": write_clamp,
+    "clamp_min": write_clamp,
+    "_to_copy": write_cast,
+    "prims.convert_element_type": write_cast,
+    "full": write_full,
+    "full_like": write_full,
+    "scalar_tensor": write_full,
+    "zeros": write_filled(0.0),
+    "zeros_like": write_filled(0.0),
+    "ones": write_filled(1.0),
+    "ones_like": write_filled(1.0),
+    "arange": write_arange,
+    "prims.iota": write_arange,
+    "sum": write_sum("sum"),
+    "prims.sum": write_sum("sum"),
+    "amax": write_sum("amax"),
+    "amin": write_sum("amin"),
+    "max": write_sum("amax"),
+    "min": write_sum("amin"),
+    "prod": write_sum("prod"),
+    "mean": write_mean,
+    "var": write_var,
+    "prims.var": write_var,
+    "view": write_reshape,
+    "_unsafe_view": write_reshape,
+    "reshape": write_reshape,
+    "squeeze": write_reshape,
+    "unsqueeze": write_reshape,
+    "prims.broadcast_in_dim": write_broadcast,
+    "expand": write_expand,
+    "permute": write_permute,
+    "transpose": write_permute,
+    "t": write_permute,
+    "slice": write_slice,
+    "select": write_select,
+    "getitem": write_part,
+    "cat": write_cat,
+    "gather": write_gather,
+    "index": write_index,
+    "embedding": write_embedding,
+    **dict.fromkeys(("clone", "contiguous", "alias", "detach", "lift_fresh_copy", "dropout"), write_same),
+}
+"""One rule for each ATen operation that the expert knows."""
+
+MANY = ("split_with_sizes", "split", "unbind", "unsafe_split")
+"""Operations that give several tensors; their parts are written where they are picked."""
+
+TRUTHS_ONLY = ("bitwise_not", "bitwise_and", "bitwise_or")
+"""Operations whose rule holds for booleans only."""
+
+
+def canonicalize(graph: Graph) -> Graph:
+    """The same module in canonical words.
+
+    Raises:
+        UnsupportedError: an operation is beyond the expert; says which.
+    """
+    draft = Draft(graph)
+    for source in graph.sources:
+        if source.values is not None and len(source.values) == 1:
+            args = {"value": source.values[0]}
+            draft.renamed[source.name] = draft.add("full", dict(args), source.shape, source.dtype)
+    for node in graph.nodes:
+        packet = find_packet(node)
+        if packet in MANY:
+            continue
+        if packet not in RULES or (packet in TRUTHS_ONLY and node.dtype != "bool"):
+            raise UnsupportedError(f"I have no kernel for the operation {node.op} yet")
+        draft.renamed[node.name] = RULES[packet](draft, node)
+    outputs = tuple(draft.renamed.get(name, name) for name in graph.outputs)
+    return graph.model_copy(update={"nodes": tuple(draft.nodes), "outputs": outputs})
+
+
+def find_read_sources(graph: Graph) -> tuple[Source, ...]:
+    """The sources that some node or output still reads."""
+    read = {name for node in graph.nodes for name in node.get_refs()} | set(graph.outputs)
+    return tuple(source for source in graph.sources if source.name in read)

@@ -1,0 +1,83 @@
+"""Write model_new.py: ModelNew with the reference's signature, which allocates outputs and calls the kernels."""
+
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from cuda_agent.expert.constructor import (
+    find_method,
+    find_model,
+    write_arguments,
+    write_constant,
+    write_held,
+    write_holders,
+)
+from cuda_agent.expert.graph import Graph, Origin, Source
+from cuda_agent.expert.plan import Buffer, Plan, Role
+
+TEMPLATES = Path(__file__).parent / "templates"
+"""Templates of everything that the expert writes or says, and the headers that its kernels include."""
+
+
+def load_template(name: str, **values: object) -> str:
+    """A template of this room, filled in."""
+    loader = FileSystemLoader(TEMPLATES)
+    pages = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return pages.get_template(name).render(**values)
+
+
+def write_argument(buffer: Buffer, sources: dict[str, Source]) -> str:
+    """A buffer as an argument of the kernel's call."""
+    if buffer.role is not Role.SOURCE:
+        return buffer.name
+    source = sources[buffer.node]
+    if source.origin is Origin.INPUT:
+        return f"{source.path}.contiguous()"
+    return f"self._{source.name}" if is_constant(source) else f"{write_held(source)}.contiguous()"
+
+
+def is_constant(source: Source) -> bool:
+    """Whether a tensor is written out in the constructor."""
+    return source.origin is Origin.CONSTANT or not source.persistent
+
+
+def write_allocation(buffer: Buffer, device: str) -> str:
+    """The statement that allocates an output or scratch tensor."""
+    return f"{buffer.name} = torch.empty({list(buffer.shape)}, dtype=torch.{buffer.dtype}, device={device})"
+
+
+def find_device(graph: Graph) -> str:
+    """An expression for the device that forward works on."""
+    for source in graph.sources:
+        if source.origin is Origin.INPUT:
+            return f"{source.path}.device"
+    for source in graph.sources:
+        if not is_constant(source):
+            return f"{write_held(source)}.device"
+    return "None"
+
+
+def emit_model(graph: Graph, plan: Plan, source: str) -> str:
+    """The source of model_new.py for a task's `source`.
+
+    Raises:
+        SignatureError: the module keeps a table that can neither be loaded nor written out.
+    """
+    model = find_model(source)
+    sources = {item.name: item for item in graph.sources}
+    constants = [item for item in graph.sources if is_constant(item)]
+    holders = [*write_holders(graph.holders)]
+    for item in constants:
+        table = f"{write_constant(item)}.reshape({list(item.shape)})"
+        holders.append(f"self.register_buffer({'_' + item.name!r}, {table}, persistent=False)")
+    outputs = [buffer for buffer in plan.buffers if buffer.role is not Role.SOURCE]
+    return load_template(
+        "model_new.py.jinja",
+        init_arguments=write_arguments(find_method(model, "__init__")),
+        holders=holders,
+        forward_arguments=write_arguments(find_method(model, "forward")),
+        guards=[(item.path, item.shape, item.dtype) for item in graph.sources if item.origin is Origin.INPUT],
+        allocations=[write_allocation(buffer, find_device(graph)) for buffer in outputs],
+        arguments=[write_argument(buffer, sources) for buffer in plan.buffers],
+        result=graph.structure.format(*plan.outputs),
+    )

@@ -1,0 +1,177 @@
+"""Plans: which kernels compute a module, as data. Knows nothing of torch, C++ or CUDA."""
+
+from enum import StrEnum
+from math import prod
+
+from cuda_agent.config import Record
+from cuda_agent.expert.ops import DTYPE_BYTES, Lane
+
+
+class Role(StrEnum):
+    """What a buffer is to the module."""
+
+    SOURCE = "source"
+    """An input, a parameter or a buffer of the module: read only."""
+    OUTPUT = "output"
+    """Allocated for every call and returned."""
+    SCRATCH = "scratch"
+    """Allocated for every call, passed from one kernel to the next."""
+
+
+class Buffer(Record):
+    """A contiguous tensor that kernels read or write."""
+
+    name: str
+    """A C++ identifier."""
+    role: Role
+    """What it is to the module."""
+    node: str
+    """The graph's node or source that it holds."""
+    shape: tuple[int, ...]
+    """Its sizes."""
+    dtype: str
+    """Its dtype."""
+
+    @property
+    def numel(self) -> int:
+        """How many elements it has."""
+        return prod(self.shape)
+
+    @property
+    def size_bytes(self) -> int:
+        """How many bytes it has."""
+        return self.numel * DTYPE_BYTES[self.dtype]
+
+
+class Level(StrEnum):
+    """How often a value is computed."""
+
+    ONCE = "once"
+    """Once a kernel, before its loops."""
+    ROW = "row"
+    """Once a row."""
+    FULL = "full"
+    """Once an element."""
+    FINAL = "final"
+    """Once a kernel, after its loops."""
+
+
+class Access(Record):
+    """Which element of a buffer: `offset + sum(counters) + sum(picks)`."""
+
+    buffer: str
+    """Whose element."""
+    offset: int
+    """In elements."""
+    terms: tuple[tuple[int, int], ...] = ()
+    """Loop counter and its coefficient in elements."""
+    picks: tuple[tuple[int, int], ...] = ()
+    """Value that is an index, and its coefficient in elements."""
+
+    def get_coefficient(self, counter: int) -> int:
+        """The coefficient of one counter."""
+        return dict(self.terms).get(counter, 0)
+
+
+class Value(Record):
+    """One step of a kernel, in single-assignment form: its number is its place in `Kernel.values`."""
+
+    op: str
+    """A pointwise word of `ops.py`, or load, literal, index (an affine number), pick, or a reduction."""
+    args: tuple[int, ...] = ()
+    """The values it needs; a reduction over columns has one for each piece of the row."""
+    lane: Lane
+    """How it is held."""
+    level: Level
+    """How often it is computed."""
+    loop: int = 0
+    """In which of the kernel's column loops, if `level` is FULL."""
+    access: Access | None = None
+    """Which element, if it is a load; the affine number, if it is an index."""
+    literal: float | int | bool | None = None
+    """The number, if it is a literal; the bound, if it is a pick."""
+
+
+class Store(Record):
+    """A value that goes to memory."""
+
+    value: int
+    """Which value."""
+    access: Access
+    """Where to."""
+    level: Level
+    """How often it is stored: an element, a row, or once at the end."""
+    loop: int = 0
+    """In which of the kernel's column loops, if `level` is FULL."""
+
+
+class Kernel(Record):
+    """A loop nest over rows, each a nest over columns; counters are numbered from the outermost inwards."""
+
+    name: str
+    """A C++ identifier."""
+    outer: tuple[int, ...]
+    """How far the row counters count."""
+    cols: tuple[int, ...]
+    """How far the column counters count, all but the innermost."""
+    loops: tuple[int, ...]
+    """How far the innermost counter counts: one loop for each distinct length of a piece of the row."""
+    values: tuple[Value, ...]
+    """The steps, each after those it needs."""
+    stores: tuple[Store, ...]
+    """What goes to memory."""
+    nodes: tuple[str, ...] = ()
+    """The graph's operations that it computes, for the reader."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows."""
+        return prod(self.outer)
+
+    @property
+    def inner(self) -> int:
+        """The number of the innermost counter."""
+        return len(self.outer) + len(self.cols)
+
+    @property
+    def row_numel(self) -> int:
+        """Elements of the longest loop of a row, over all its column counters."""
+        return prod(self.cols) * max(self.loops)
+
+    @property
+    def reductions(self) -> tuple[int, ...]:
+        """The values that are reductions over columns."""
+        return tuple(
+            number
+            for number, value in enumerate(self.values)
+            if value.op.startswith("reduce_") and value.level is Level.ROW
+        )
+
+    @property
+    def totals(self) -> tuple[int, ...]:
+        """The values that are reductions over everything."""
+        return tuple(
+            number
+            for number, value in enumerate(self.values)
+            if value.op.startswith("reduce_") and value.level is Level.FINAL
+        )
+
+
+class Plan(Record):
+    """All kernels of a module, in order."""
+
+    kernels: tuple[Kernel, ...]
+    """Each after those whose results it reads."""
+    buffers: tuple[Buffer, ...]
+    """Everything they read or write."""
+    outputs: tuple[str, ...]
+    """Names of the buffers that are returned, in the order of the graph's outputs."""
+
+    def get_buffer(self, name: str) -> Buffer:
+        """The buffer of that name."""
+        return next(buffer for buffer in self.buffers if buffer.name == name)
+
+    @property
+    def touched_bytes(self) -> int:
+        """Bytes of all sources read and outputs written once."""
+        return sum(buffer.size_bytes for buffer in self.buffers if buffer.role is not Role.SCRATCH)

@@ -1,0 +1,193 @@
+"""Rewrites of a canonical graph. Each says under which condition it holds; none changes a result visibly."""
+
+import json
+from collections import Counter
+
+from pydantic import JsonValue
+
+from cuda_agent.expert import ops
+from cuda_agent.expert.canonicalize import find_read_sources
+from cuda_agent.expert.graph import Graph, Node, replace_refs
+
+Known = dict[str, Node]
+"""Nodes by name."""
+
+
+def get_scalar(known: Known, arg: JsonValue) -> float | None:
+    """The number that an operand is, written out or as a filled tensor; None when it is neither."""
+    if isinstance(arg, int | float):
+        return float(arg)
+    if isinstance(arg, dict):
+        node = known.get(str(arg["ref"]))
+        if node is not None and node.op == "full":
+            return float(node.get_number("value"))
+    return None
+
+
+def fold_scalars(node: Node, known: Known) -> Node:
+    """Write a filled tensor as a number. Holds when it does not widen the result's shape."""
+    if node.op not in ops.POINTWISE or len(node.args) < 2:
+        return node
+    args = dict(node.args)
+    for key, arg in node.args.items():
+        others = [other for name, other in args.items() if name != key and isinstance(other, dict)]
+        value = get_scalar(known, arg)
+        filled = known.get(str(arg["ref"])) if isinstance(arg, dict) else None
+        if value is not None and filled is not None and filled.numel == 1 and others:
+            args[key] = int(value) if ops.LANES[filled.dtype] is ops.Lane.I64 else value
+    return node.model_copy(update={"args": args})
+
+
+def multiply_by_reciprocal(node: Node, known: Known) -> Node:
+    """x / c as x * (1/c). Holds for a finite constant with a normal reciprocal: one more rounding at most."""
+    if node.op != "div" or ops.LANES[node.dtype] is ops.Lane.I64:
+        return node
+    divisor = get_scalar(known, node.args["1"])
+    if divisor is None or not 1e-30 < abs(divisor) < 1e30:
+        return node
+    return node.model_copy(update={"op": "mul", "args": {"0": node.args["0"], "1": 1.0 / divisor}})
+
+
+def find_identity(node: Node, known: Known) -> JsonValue:
+    """The operand that a node equals: x * 1, x / 1, x + 0, x - 0, a cast between float lanes. None otherwise.
+
+    Holds when the operand has the node's shape and dtype; -0 + 0 is +0, which no comparison sees. A cast to a
+    narrower float is left out because the lanes are float32 all the way: more precision, never less.
+    """
+    first, second = node.args.get("0"), node.args.get("1")
+    neutral = {"mul": 1.0, "div": 1.0, "add": 0.0, "sub": 0.0}
+    if node.op == "cast" and isinstance(first, dict):
+        source = known.get(str(first["ref"]))
+        same = source is not None and ops.LANES[source.dtype] is ops.LANES[node.dtype] is ops.Lane.F32
+        return first if same else None
+    if node.op not in neutral:
+        return None
+    if get_scalar(known, second) == neutral[node.op]:
+        return first
+    if node.op in ("mul", "add") and get_scalar(known, first) == neutral[node.op]:
+        return second
+    return None
+
+
+def drop_identities(graph: Graph) -> Graph:
+    """Leave out nodes that equal one of their operands; outputs keep their node when the dtype differs."""
+    known: Known = {}
+    names: dict[str, str] = {}
+    kept = []
+    for traced in graph.nodes:
+        node = traced.model_copy(update={"args": replace_named(traced.args, names)})
+        node = multiply_by_reciprocal(fold_scalars(node, known), known)
+        same = find_identity(node, known)
+        target = known.get(str(same["ref"])) if isinstance(same, dict) else None
+        fits = target is not None and target.shape == node.shape
+        if target is not None and fits and (node.name not in graph.outputs or target.dtype == node.dtype):
+            names[node.name] = target.name
+            continue
+        known[node.name] = node
+        kept.append(node)
+    outputs = tuple(names.get(name, name) for name in graph.outputs)
+    return graph.model_copy(update={"nodes": tuple(kept), "outputs": outputs})
+
+
+def replace_named(args: dict[str, JsonValue], names: dict[str, str]) -> dict[str, JsonValue]:
+    """Arguments with references renamed."""
+    return {key: replace_refs(value, names) for key, value in args.items()}
+
+
+def merge_equal(graph: Graph) -> Graph:
+    """Compute equal expressions once. Holds because every canonical operation is a pure function."""
+    seen: dict[str, str] = {}
+    names: dict[str, str] = {}
+    kept = []
+    for traced in graph.nodes:
+        node = traced.model_copy(update={"args": replace_named(traced.args, names)})
+        key = json.dumps([node.op, sorted(node.args.items()), node.shape, node.dtype])
+        if key in seen:
+            names[node.name] = seen[key]
+            continue
+        seen[key] = node.name
+        kept.append(node)
+    outputs = tuple(names.get(name, name) for name in graph.outputs)
+    return graph.model_copy(update={"nodes": tuple(kept), "outputs": outputs})
+
+
+def share_exponential(graph: Graph) -> Graph:
+    """sigmoid(x) from e = exp(-|x|) where that is computed anyway.
+
+    With e at hand, sigmoid(x) is 1/(1+e) for x >= 0 and e/(1+e) otherwise: a division instead of another
+    exponential, and as accurate. Holds wherever exp(neg(abs(x))) of the very same x stands in the graph.
+    """
+    known = {node.name: node for node in graph.nodes}
+    roots: dict[str, str] = {}
+    for node in graph.nodes:
+        inner = node
+        for op in ("exp", "neg", "abs"):
+            if inner.op != op:
+                break
+            below = inner.get_ref("0")
+            if op == "abs":
+                roots[below] = node.name
+            inner = known.get(below, inner)
+    wanted = [node for node in graph.nodes if node.op == "sigmoid" and node.get_ref("0") in roots]
+    if not wanted:
+        return graph
+    return sort_nodes(graph, [part for node in wanted for part in write_shared_sigmoid(node, roots)])
+
+
+def write_shared_sigmoid(node: Node, roots: dict[str, str]) -> list[Node]:
+    """The nodes that replace one sigmoid; the last takes its name."""
+    x, e = node.get_ref("0"), roots[node.get_ref("0")]
+
+    def point(suffix: str, op: str, args: list[JsonValue], dtype: str = node.dtype) -> Node:
+        named = {str(place): {"ref": item} if isinstance(item, str) else item for place, item in enumerate(args)}
+        return Node(name=node.name + suffix, op=op, args=named, shape=node.shape, dtype=dtype)
+
+    name = node.name
+    return [
+        point("_right", "ge", [x, 0.0], "bool"),
+        point("_below", "add", [e, 1.0]),
+        point("_above", "where", [f"{name}_right", 1.0, e]),
+        point("", "div", [f"{name}_above", f"{name}_below"]),
+    ]
+
+
+def sort_nodes(graph: Graph, changed: list[Node]) -> Graph:
+    """The graph with `changed` nodes put in (replacing those of the same name), in an order that works."""
+    pool = {node.name: node for node in graph.nodes} | {node.name: node for node in changed}
+    done = {source.name for source in graph.sources}
+    ordered: list[Node] = []
+    while pool:
+        ready = [node for node in pool.values() if done.issuperset(node.get_refs())]
+        assert ready, "the rewritten graph has a cycle"
+        ordered += ready
+        done |= {node.name for node in ready}
+        pool = {name: node for name, node in pool.items() if name not in done}
+    return graph.model_copy(update={"nodes": tuple(ordered)})
+
+
+def drop_dead(graph: Graph) -> Graph:
+    """Leave out nodes and sources that no output needs."""
+    needed = set(graph.outputs)
+    kept = []
+    for node in reversed(graph.nodes):
+        if node.name in needed:
+            kept.append(node)
+            needed |= set(node.get_refs())
+    graph = graph.model_copy(update={"nodes": tuple(reversed(kept))})
+    return graph.model_copy(update={"sources": find_read_sources(graph)})
+
+
+def rewrite_graph(graph: Graph) -> Graph:
+    """Every rewrite, until nothing changes."""
+    for _ in range(8):
+        before = graph
+        for step in (drop_identities, merge_equal, share_exponential, drop_dead):
+            graph = step(graph)
+        if graph == before:
+            break
+    return graph
+
+
+def count_ops(graph: Graph) -> dict[str, int]:
+    """How often each operation stands in the graph."""
+    return dict(Counter(node.op for node in graph.nodes))

@@ -1,0 +1,235 @@
+"""Are these outputs right: chunked, exact about form, calibrated about values.
+
+For a floating output with exact values r (float64), eager's values e at the declared precision and the
+submission's values c, element i may differ from r by
+
+    tol_i = B * |r_i| + K * max(q, |e_i - r_i|)      q = the 99.9th percentile of (|e - r| - B |r|)+
+
+B is a small multiple of the dtype's epsilon that allows for another order of summation, and K = 16
+allows for honest differences between two ways of computing, while the next lower precision, whose error
+is hundreds of times eager's, is still refused. Taking eager's own error element by element keeps one
+ill-conditioned element from loosening the tolerance of all others. Under a fixed policy,
+tol_i = atol + rtol * |r_i|.
+"""
+
+import math
+from collections.abc import Iterator
+
+import torch
+
+from cuda_agent.config import Record
+from cuda_agent.judge.policy import JudgePolicy, Tolerance
+from cuda_agent.judge.result import Mismatch, VerifyStatus
+from cuda_agent.judge.tree import Node, NodeKind
+
+_CPU_CHUNK = 1 << 14
+_CUDA_CHUNK = 1 << 25
+_K = 16.0
+_QUANTILE = 0.999
+_SAMPLE = 1 << 18
+
+
+class Finding(Record):
+    """What comparing one set of outputs found."""
+
+    status: VerifyStatus
+    """OK, or how it is wrong."""
+    reason: str = ""
+    """One sentence."""
+    mismatch: Mismatch | None = None
+    """Where, when a value is wrong."""
+    error: float = 0.0
+    """Largest error as a fraction of its tolerance."""
+
+
+def compare_form(expected: Node, got: Node, *, path: str = "out") -> Finding | None:
+    """The first difference in structure, shape or dtype, or None."""
+    if expected.kind is not got.kind or expected.keys != got.keys:
+        return Finding(
+            status=VerifyStatus.WRONG_STRUCTURE,
+            reason=f"{path} is {_describe(got)}, the reference returns {_describe(expected)}",
+        )
+    if expected.kind is NodeKind.TENSOR:
+        return _compare_tensor_form(expected, got, path)
+    if expected.kind is NodeKind.SCALAR and not _same_scalar(expected.scalar, got.scalar):
+        return Finding(
+            status=VerifyStatus.MISMATCH, reason=f"{path} is {got.scalar!r}, not {expected.scalar!r}"
+        )
+    if len(expected.children) != len(got.children):
+        return Finding(
+            status=VerifyStatus.WRONG_STRUCTURE,
+            reason=f"{path} has {len(got.children)} parts, the reference returns {len(expected.children)}",
+        )
+    names = expected.keys or range(len(expected.children))
+    parts = zip(names, expected.children, got.children, strict=True)
+    found = (compare_form(e, g, path=f"{path}[{name!r}]") for name, e, g in parts)
+    return next((finding for finding in found if finding is not None), None)
+
+
+def compare_tensor(
+    got: torch.Tensor,
+    exact: torch.Tensor,
+    eager: torch.Tensor,
+    *,
+    policy: JudgePolicy,
+    path: str,
+    inputs: int,
+) -> Finding:
+    """Compare one output's values.
+
+    Args:
+        got: the submission's values.
+        exact: float64 values of the same shape (eager's own where float64 does not work).
+        eager: the reference's values as it stands, of the same dtype as `got`.
+        policy: which tolerance.
+        path: how to name the output.
+        inputs: number of elements in the inputs and weights, an upper bound for a reduction's length.
+    """
+    if not got.is_floating_point() and not got.is_complex():
+        return _compare_exactly(got, eager, path)
+    got, exact, eager = (_view_real(value) for value in (got, exact, eager))
+    shape = eager.shape
+    got, exact, eager = got.reshape(-1), exact.reshape(-1), eager.reshape(-1)
+    relative = _compute_relative(got.dtype, inputs / max(got.numel(), 1))
+    spread = _estimate_spread(exact, eager, relative) if policy.tolerance is Tolerance.CALIBRATED else 0.0
+    tally = _Tally()
+    for start, c, r, e in _iterate_chunks(got, exact, eager):
+        tally.add(start, c, r, e, tolerance=_compute_tolerance(r, e, policy, relative, spread))
+    if tally.first is None:
+        return Finding(status=VerifyStatus.OK, error=tally.worst)
+    return _report(path, shape, tally.first, tally.differing, non_finite=tally.is_odd)
+
+
+class _Tally:
+    """What has been found so far, chunk by chunk."""
+
+    def __init__(self) -> None:
+        self.worst = 0.0
+        self.differing = 0
+        self.first: tuple[int, float, float, float] | None = None
+        self.is_odd = False
+
+    def add(
+        self, start: int, c: torch.Tensor, r: torch.Tensor, e: torch.Tensor, *, tolerance: torch.Tensor
+    ) -> None:
+        excess = (c - r).abs_().div_(tolerance)
+        worst = float(excess.max())
+        if worst <= 1.0:  # false when anything is NaN or infinite
+            self.worst = max(self.worst, worst)
+            return
+        finite = torch.isfinite(e)
+        same_odd = torch.where(torch.isnan(e), torch.isnan(c), c == e)
+        wrong = torch.where(finite, ~(excess <= 1.0), ~same_odd)
+        count = int(wrong.sum())
+        if count and self.first is None:
+            at = int(torch.nonzero(wrong)[0])
+            expected = float(r[at] if finite[at] else e[at])
+            self.first = (start + at, float(c[at]), expected, float(tolerance[at]))
+            self.is_odd = not bool(finite[at]) or not math.isfinite(float(c[at]))
+        self.differing += count
+
+
+def _compute_relative(dtype: torch.dtype, reduction: float) -> float:
+    epsilon = torch.finfo(dtype).eps
+    if dtype in (torch.float32, torch.float64):
+        return epsilon * (16.0 + math.log2(max(reduction, 1.0)))
+    return 2.0 * epsilon
+
+
+def _estimate_spread(exact: torch.Tensor, eager: torch.Tensor, relative: float) -> float:
+    step = max(1, exact.numel() // _SAMPLE)
+    r, e = exact[::step].double(), eager[::step].double()
+    excess = ((e - r).abs() - relative * r.abs()).clamp_(min=0.0)
+    excess = excess[torch.isfinite(excess)]
+    return float(torch.quantile(excess, _QUANTILE)) if excess.numel() else 0.0
+
+
+def _compute_tolerance(
+    r: torch.Tensor, e: torch.Tensor, policy: JudgePolicy, relative: float, spread: float
+) -> torch.Tensor:
+    if policy.tolerance is Tolerance.FIXED:
+        return policy.atol + policy.rtol * r.abs()
+    tiny = torch.finfo(torch.float64).tiny
+    return relative * r.abs() + _K * (e - r).abs().clamp_(min=spread) + tiny
+
+
+def _iterate_chunks(
+    got: torch.Tensor, exact: torch.Tensor, eager: torch.Tensor
+) -> Iterator[tuple[int, torch.Tensor, torch.Tensor, torch.Tensor]]:
+    chunk = _CUDA_CHUNK if got.is_cuda else _CPU_CHUNK
+    for start in range(0, got.numel(), chunk):
+        part = slice(start, start + chunk)
+        yield start, got[part].to(torch.float64, copy=True), exact[part].double(), eager[part].double()
+
+
+def _compare_exactly(got: torch.Tensor, eager: torch.Tensor, path: str) -> Finding:
+    c, e = _as_bytes(got.clone()), _as_bytes(eager)
+    wrong = c != e
+    if not bool(wrong.any()):
+        return Finding(status=VerifyStatus.OK)
+    at = int(torch.nonzero(wrong)[0])
+    first = (at, float(c[at]), float(e[at]), 0.0)
+    return _report(path, eager.shape, first, int(wrong.sum()))
+
+
+def _report(
+    path: str,
+    shape: torch.Size,
+    first: tuple[int, float, float, float],
+    differing: int,
+    *,
+    non_finite: bool = False,
+) -> Finding:
+    at, got, expected, tolerance = first
+    index = tuple(int(i) for i in torch.unravel_index(torch.tensor(at), shape)) if shape else ()
+    mismatch = Mismatch(
+        output=path,
+        index=index,
+        got=got,
+        expected=expected,
+        tolerance=tolerance,
+        differing=differing,
+        total=math.prod(shape),
+    )
+    where = f"{path}[{', '.join(map(str, index))}]" if index else path
+    return Finding(
+        status=VerifyStatus.NON_FINITE if non_finite else VerifyStatus.MISMATCH,
+        reason=f"{where} is {got:.9g}, expected {expected:.9g} within {tolerance:.3g}; "
+        f"{differing} of {math.prod(shape)} elements differ",
+        mismatch=mismatch,
+    )
+
+
+def _compare_tensor_form(expected: Node, got: Node, path: str) -> Finding | None:
+    if expected.dtype != got.dtype:
+        return Finding(
+            status=VerifyStatus.WRONG_DTYPE,
+            reason=f"{path} is {got.dtype}, the reference returns {expected.dtype}",
+        )
+    if expected.shape != got.shape:
+        return Finding(
+            status=VerifyStatus.WRONG_SHAPE,
+            reason=f"{path} has shape {list(got.shape)}, the reference returns {list(expected.shape)}",
+        )
+    return None
+
+
+def _describe(node: Node) -> str:
+    if node.kind is NodeKind.DICT:
+        return f"a dict with keys {list(node.keys)}"
+    return {NodeKind.SCALAR: repr(node.scalar)}.get(node.kind, f"a {node.kind.value}")
+
+
+def _same_scalar(expected: object, got: object) -> bool:
+    if isinstance(expected, float) and isinstance(got, float):
+        return math.isclose(expected, got, rel_tol=1e-6) or (math.isnan(expected) and math.isnan(got))
+    return type(expected) is type(got) and expected == got
+
+
+def _view_real(value: torch.Tensor) -> torch.Tensor:
+    return torch.view_as_real(value) if value.is_complex() else value
+
+
+def _as_bytes(value: torch.Tensor) -> torch.Tensor:
+    flat = value.reshape(-1)
+    return flat.view(torch.uint8) if flat.dtype is torch.bool else flat

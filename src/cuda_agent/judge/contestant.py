@@ -1,0 +1,84 @@
+"""One callable module inside a child process: staging its inputs, calling it, keeping its outputs."""
+
+import gc
+from functools import partial
+from typing import Any
+
+import torch
+
+from cuda_agent.judge.device import Device
+from cuda_agent.judge.mailbox import Mailbox, read_tensors, write_tensors
+from cuda_agent.judge.protocol import Called, CallMode
+from cuda_agent.judge.tree import Node, build_value, compute_offsets, describe_value, map_tensors
+
+
+class Lane:
+    """A module's staged inputs and kept outputs; the same code serves candidate and baselines."""
+
+    def __init__(self, module: Any, device: Device) -> None:  # noqa: ANN401  any callable will do
+        """Wrap a callable that takes the task's inputs."""
+        self._module = module
+        self._device = device
+        self._staged: list[tuple[Any, ...]] = []
+        self._outputs: list[object] = []
+
+    def stage(self, inbox: Mailbox, inputs: Node) -> None:
+        """Copy the inputs in the inbox to fresh addresses."""
+        value = build_value(inputs, read_tensors(inbox, inputs.list_tensors()))
+        self._staged.append(tuple(value))  # type: ignore[arg-type]
+
+    def stage_value(self, inputs: tuple[object, ...]) -> None:
+        """Copy inputs of this process to fresh addresses."""
+        self._staged.append(tuple(map_tensors(inputs, torch.clone)))  # type: ignore[arg-type]
+
+    def call(self, mode: CallMode) -> Called:
+        """Call once on each staged set, in order; earlier outputs are dropped first."""
+        self._outputs.clear()
+        with torch.no_grad():
+            if mode is CallMode.TIMED:
+                return Called(calls_ms=self._call_timed())
+            before = self._hash_inputs() if mode is CallMode.CHECK else []
+            self._device.synchronize()
+            self._outputs += [self._module(*inputs) for inputs in self._staged]
+            self._device.synchronize()
+            return Called(inputs_changed=mode is CallMode.CHECK and before != self._hash_inputs())
+
+    def collect(self, outbox: Mailbox, index: int) -> Node:
+        """Describe one kept output, and write it into the outbox if it fits there."""
+        node, tensors = describe_value(self._outputs[index], path="out")
+        for tensor in tensors:
+            if tensor.device.type != self._device.torch_device.type:
+                raise ValueError(f"an output is on {tensor.device}, not on {self._device.torch_device}")
+        nodes = node.list_tensors()
+        if compute_offsets(nodes)[1] <= outbox.memory.numel():
+            write_tensors(outbox, nodes, tensors)
+            self._device.synchronize()
+        return node
+
+    def drop(self) -> None:
+        """Forget inputs and outputs."""
+        self._staged.clear()
+        self._outputs.clear()
+
+    def _call_timed(self) -> tuple[float, ...]:
+        calls_ms = []
+        gc.collect()
+        gc.disable()
+        try:
+            for inputs in self._staged:
+                output, call_ms = self._device.time_call(partial(self._module, *inputs))
+                self._outputs.append(output)
+                calls_ms.append(call_ms)
+        finally:
+            gc.enable()
+        return tuple(calls_ms)
+
+    def _hash_inputs(self) -> list[int]:
+        return [hash_tensor(tensor) for tensor in describe_value(self._staged)[1]]
+
+
+def hash_tensor(tensor: torch.Tensor) -> int:
+    """A cheap checksum of a tensor's bytes: enough to notice that they changed."""
+    raw = tensor.detach().contiguous().reshape(-1)
+    words = raw.view(torch.int64 if raw.numel() * raw.itemsize % 8 == 0 else torch.uint8)
+    return int(words.sum(dtype=torch.int64)) if raw.numel() else 0

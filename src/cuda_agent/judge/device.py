@@ -1,0 +1,135 @@
+"""What the two targets do differently inside a child process: placing, waiting, flushing, timing."""
+
+import os
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+import torch
+
+from cuda_agent.judge.policy import Precision
+from cuda_agent.tasks.target import Target
+
+_CPU_FLUSH_BYTES = 64 << 20
+_CUDA_FLUSH_BYTES = 256 << 20
+_HIDDEN_MS = 0.02
+"""A device-wide wait with nothing left to wait for takes less than this."""
+
+
+class Device(Protocol):
+    """One target's device, as a child process uses it."""
+
+    name: str
+    """The device's name, with its core or multiprocessor count."""
+    torch_device: torch.device
+    """Where tensors live."""
+
+    def synchronize(self) -> None:
+        """Wait until all work on the device is done."""
+        ...
+
+    def time_call(self, call: Callable[[], object]) -> tuple[object, float]:
+        """Flush the caches, then run `call` alone on the device: its result and time in milliseconds."""
+        ...
+
+
+class CpuDevice:
+    """The host's cores."""
+
+    def __init__(self, threads: int) -> None:
+        """Use that many threads."""
+        torch.set_num_threads(threads)
+        self.name = f"{_read_cpu_name()}, {threads} threads"
+        self.torch_device = torch.device("cpu")
+        self._flush_buffer = torch.zeros(_CPU_FLUSH_BYTES, dtype=torch.uint8)
+
+    def synchronize(self) -> None:
+        """Nothing runs behind our back."""
+
+    def time_call(self, call: Callable[[], object]) -> tuple[object, float]:
+        """Wall-clock time, after writing a buffer larger than the last-level cache."""
+        self._flush_buffer.add_(1)
+        start_ns = time.perf_counter_ns()
+        result = call()
+        return result, (time.perf_counter_ns() - start_ns) / 1e6
+
+
+class CudaDevice:
+    """One NVIDIA GPU."""
+
+    def __init__(self) -> None:
+        """Create the context and pay for the first kernel."""
+        properties = torch.cuda.get_device_properties(0)
+        self.name = f"{properties.name}, {properties.multi_processor_count} multiprocessors"
+        self.torch_device = torch.device("cuda", 0)
+        self._flush_buffer = torch.zeros(_CUDA_FLUSH_BYTES // 4, dtype=torch.int32, device=self.torch_device)
+        self._flush_buffer.add_(1)
+        torch.cuda.synchronize()
+
+    def synchronize(self) -> None:
+        """Wait for every stream of the device."""
+        torch.cuda.synchronize()
+
+    def time_call(self, call: Callable[[], object]) -> tuple[object, float]:
+        """Time between two events, and whatever outlasts them on other streams.
+
+        The flush before the call is still running when the call is launched, so launch latency hides
+        behind it, as it does in a busy program.
+        """
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        torch.cuda.synchronize()
+        self._flush_buffer.add_(1)
+        start.record()
+        result = call()
+        end.record()
+        end.synchronize()
+        waited_ns = time.perf_counter_ns()
+        torch.cuda.synchronize()
+        hidden_ms = (time.perf_counter_ns() - waited_ns) / 1e6
+        span_ms = start.elapsed_time(end)
+        return result, span_ms + (hidden_ms if hidden_ms > _HIDDEN_MS else 0.0)
+
+
+def open_device(target: Target, *, precision: Precision, threads: int) -> Device:
+    """Set the process up for a target."""
+    if precision is Precision.HIGHEST:
+        torch.set_float32_matmul_precision("highest")
+        torch.backends.cudnn.allow_tf32 = False
+    elif precision is Precision.TF32:
+        torch.set_float32_matmul_precision("high")
+        torch.backends.cudnn.allow_tf32 = True
+    return CpuDevice(threads) if target is Target.CPU else CudaDevice()
+
+
+def measure_copy_bandwidth(device: Device) -> float:
+    """Copy bandwidth in GB/s, bytes read plus bytes written; the best of several tries."""
+    nbytes = 64 << 20 if device.torch_device.type == "cpu" else 512 << 20
+    source = torch.ones(nbytes // 4, dtype=torch.int32, device=device.torch_device)
+    sink = torch.zeros_like(source)
+    best_ms = min(device.time_call(lambda: sink.copy_(source))[1] for _ in range(5))
+    return 2 * nbytes / best_ms / 1e6
+
+
+def collect_versions(target: Target) -> dict[str, str]:
+    """Versions of what the times depend on."""
+    versions = {"torch": str(torch.__version__)}
+    if target is Target.CUDA:
+        versions["cuda"] = str(torch.version.cuda)
+        versions["driver"] = _read_driver_version()
+    return versions
+
+
+def _read_cpu_name() -> str:
+    with open("/proc/cpuinfo", encoding="utf-8") as lines:
+        for line in lines:
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return os.uname().machine
+
+
+def _read_driver_version() -> str:
+    try:
+        with open("/proc/driver/nvidia/version", encoding="utf-8") as lines:
+            return lines.readline().strip()
+    except OSError:
+        return "unknown"

@@ -1,0 +1,76 @@
+"""How the trusted side makes inputs and weights that cannot be guessed.
+
+Inputs: the task's own `get_inputs` under a secret seed, then one of several monotone reshapings of
+each floating tensor within its own range, so that probabilities stay probabilities and positive values
+stay positive, while means, rows and tails differ from draw to draw. Weights: the task's own constructor
+under a secret seed, then every constant floating parameter or buffer (zeros, ones, running statistics)
+is replaced by random values near it, so that no term can vanish.
+"""
+
+from collections.abc import Sequence
+
+import torch
+
+VARIANTS = 5
+"""How many input distributions there are; variant 0 is the task's own."""
+
+_EXPONENTS = {1: 1.0, 2: 3.0, 3: 1.0 / 3.0}
+
+
+def reshape_distribution(value: torch.Tensor, variant: int) -> torch.Tensor:
+    """A floating tensor with the same range and another distribution; anything else unchanged.
+
+    With u = (x - min) / (max - min): variants 2 and 3 give u^3 and u^(1/3), variant 4 gives each row
+    of the first axis its own exponent between 1/3 and 3. Variants 0 and 1 are the natural draw.
+    """
+    if not value.is_floating_point() or variant in (0, 1) or value.numel() < 2:
+        return value
+    working = value.double() if value.numel() < (1 << 20) else value.float()
+    low, high = working.min(), working.max()
+    if not (torch.isfinite(low) and torch.isfinite(high)) or bool(high <= low):
+        return value
+    unit = ((working - low) / (high - low)).clamp_(0.0, 1.0)
+    reshaped = unit.pow_(_choose_exponent(unit, variant)).mul_(high - low).add_(low)
+    return reshaped.to(value.dtype)
+
+
+def randomise_state(state: dict[str, torch.Tensor]) -> None:
+    """Replace, in place, every floating tensor whose elements are all equal by random values near it.
+
+    v becomes v * U(0.5, 1.5), and 0 becomes U(-0.25, 0.25): a positive value stays positive.
+    """
+    for tensor in state.values():
+        if not tensor.is_floating_point() or not tensor.numel() or not is_constant(tensor):
+            continue
+        first = float(tensor.reshape(-1)[0])
+        if first == 0.0:
+            tensor.uniform_(-0.25, 0.25)
+        elif torch.isfinite(tensor.reshape(-1)[0]):
+            tensor.copy_(torch.empty_like(tensor).uniform_(0.5, 1.5).mul_(first))
+
+
+def refresh_values(values: Sequence[torch.Tensor], seed: int) -> list[torch.Tensor]:
+    """Fresh values from the same distributions, at the price of one copy.
+
+    Floating tensors are rotated, flattened, by a secret distance; integers and booleans may index or
+    delimit something, so they keep their values.
+    """
+    generator = torch.Generator().manual_seed(seed)
+
+    def rotate(value: torch.Tensor) -> torch.Tensor:
+        distance = int(torch.randint(1, 1 << 62, (), generator=generator)) % max(value.numel(), 1)
+        return value.reshape(-1).roll(distance).view(value.shape)
+
+    return [rotate(value) if value.is_floating_point() else value.clone() for value in values]
+
+
+def is_constant(value: torch.Tensor) -> bool:
+    """Whether all elements of a non-empty tensor are equal."""
+    return bool((value == value.reshape(-1)[0]).all())
+
+
+def _choose_exponent(unit: torch.Tensor, variant: int) -> torch.Tensor | float:
+    if variant in _EXPONENTS:
+        return _EXPONENTS[variant]
+    rows = torch.rand(unit.shape[:1] + (1,) * (unit.dim() - 1), dtype=unit.dtype, device=unit.device)
+    return torch.exp((rows * 2 - 1) * 1.0986)

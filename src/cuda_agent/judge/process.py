@@ -1,0 +1,182 @@
+"""A child process as the judge sees it: start it, ask it, lend it memory, and end it."""
+
+import os
+import signal
+import socket
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self, TypeVar
+
+import cuda_agent
+from cuda_agent.errors import ProtocolError
+from cuda_agent.judge.child import SOCKET_FD_VARIABLE
+from cuda_agent.judge.mailbox import DeviceMailbox, HostMailbox
+from cuda_agent.judge.protocol import REPLY, Attach, Done, Failed, Reply, Request
+from cuda_agent.judge.wire import PeerGoneError, PeerSilentError, Wire
+from cuda_agent.sandbox.protocol import Command, Limits, Mount, Running, Sandbox
+from cuda_agent.tasks.target import Target
+
+R = TypeVar("R", bound=Reply)
+OwnMailbox = HostMailbox | DeviceMailbox
+"""A mailbox that the judge owns."""
+
+_LOG_TAIL_BYTES = 2000
+_HEAP_BYTES = 1 << 40
+_EXIT_GRACE_S = 2.0
+
+
+class ChildError(Exception):
+    """A child did not do what it was asked. Carries what an Evaluation needs to say so."""
+
+    def __init__(self, how: Literal["failed", "crashed", "silent"], reason: str, detail: str = "") -> None:
+        """Say how it failed, in one sentence, with the lines that matter."""
+        super().__init__(reason)
+        self.how: Literal["failed", "crashed", "silent"] = how
+        self.reason = reason
+        self.detail = detail
+
+
+class ChildProcess:
+    """One sandboxed child, from start to kill."""
+
+    def __init__(
+        self, program: str, *, sandbox: Sandbox, target: Target, folder: Path, mounts: Sequence[Mount]
+    ) -> None:
+        """Start `python -m program` with one end of a socket, and its log in `folder`.
+
+        Args:
+            program: module to run.
+            sandbox: how to contain it.
+            target: decides whether it sees a GPU.
+            folder: the judge's own folder, which the child cannot see.
+            mounts: what it can see.
+        """
+        ours, theirs = socket.socketpair()
+        name = program.rsplit(".", 1)[-1]
+        self._log = folder / f"{name}.log"
+        scratch = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=folder))
+        command = Command(
+            argv=[sys.executable, "-P", "-m", program],
+            cwd=scratch,
+            mounts=[Mount(path=scratch, writable=True), *mounts],
+            env=_build_environment(target, theirs.fileno()),
+            pass_fds=[theirs.fileno()],
+            gpu=target is Target.CUDA,
+            limits=Limits(
+                memory_bytes=_read_total_memory() if target is Target.CPU else None, processes=1024
+            ),
+        )
+        self._running: Running = sandbox.start(command, self._log)
+        theirs.close()
+        self._wire = Wire(ours)
+
+    def ask(self, request: Request, expected: type[R], *, timeout_s: float, fds: Sequence[int] = ()) -> R:
+        """Ask one thing and wait for its reply.
+
+        Raises:
+            ChildError: it answered that it failed, something else, nonsense, nothing, or it is gone.
+        """
+        self.send(request, fds=fds)
+        return self.receive(expected, timeout_s=timeout_s)
+
+    def send(self, request: Request, *, fds: Sequence[int] = ()) -> None:
+        """Ask without waiting; `receive` takes the reply."""
+        with suppress(PeerGoneError):
+            self._wire.send(request, fds=fds)
+
+    def receive(self, expected: type[R], *, timeout_s: float) -> R:
+        """The reply to the oldest unanswered request; raises as `ask` does."""
+        try:
+            reply = self._wire.receive(REPLY, timeout_s=timeout_s)
+        except PeerGoneError:
+            raise self._diagnose() from None
+        except PeerSilentError:
+            self.close()
+            raise ChildError("silent", f"no answer within {timeout_s:.0f} s", self._read_log()) from None
+        except ProtocolError as error:
+            self.close()
+            raise ChildError("crashed", f"the process broke the protocol: {error}") from None
+        if isinstance(reply, Failed):
+            raise ChildError("failed", reply.reason, reply.detail)
+        if not isinstance(reply, expected):
+            self.close()
+            raise ChildError("crashed", f"the process answered {reply.kind} out of turn")
+        return reply
+
+    def lend(self, box: Literal["inbox", "outbox"], mailbox: OwnMailbox) -> None:
+        """Give the child access to a mailbox; raises as `ask` does."""
+        nbytes = mailbox.memory.numel()
+        if isinstance(mailbox, DeviceMailbox):
+            self.ask(Attach(box=box, nbytes=nbytes, handle=mailbox.handle.hex()), Done, timeout_s=30)
+        else:
+            self.ask(Attach(box=box, nbytes=nbytes), Done, timeout_s=30, fds=[mailbox.fd])
+
+    def is_gone(self) -> bool:
+        """Whether it has ended."""
+        return self._running.poll() is not None
+
+    def close(self) -> None:
+        """Kill and reap; harmless when it is gone."""
+        self._running.kill()
+        self._wire.close()
+
+    def __enter__(self) -> Self:
+        """The child itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Kill and reap."""
+        self.close()
+
+    def _diagnose(self) -> ChildError:
+        deadline = time.monotonic() + _EXIT_GRACE_S
+        while (status := self._running.poll()) is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        self.close()
+        if status is None:
+            return ChildError("crashed", "the process closed its connection", self._read_log())
+        number = -status if status < 0 else status - 128 if status > 128 else 0
+        names = {s.value: s.name for s in signal.Signals}
+        if number in names:
+            return ChildError("crashed", f"the process was ended by {names[number]}", self._read_log())
+        return ChildError("crashed", f"the process exited early with status {status}", self._read_log())
+
+    def _read_log(self) -> str:
+        try:
+            with self._log.open("rb") as log:
+                log.seek(max(0, self._log.stat().st_size - _LOG_TAIL_BYTES))
+                return log.read().decode(errors="replace")
+        except OSError:
+            return ""
+
+
+def _build_environment(target: Target, socket_fd: int) -> dict[str, str]:
+    environment = {
+        SOCKET_FD_VARIABLE: str(socket_fd),
+        "PYTHONPATH": str(Path(cuda_agent.__file__).parents[1]),
+        "OMP_NUM_THREADS": str(count_threads()),
+        # Large outputs come from a heap that is kept, as in a long-running server, on both sides:
+        # otherwise page faults hide the kernels (docs/design/judge.md).
+        "MALLOC_MMAP_MAX_": "0",
+        "MALLOC_TRIM_THRESHOLD_": str(_HEAP_BYTES),
+        "MALLOC_ARENA_MAX": "1",
+    }
+    if target is Target.CPU:
+        environment |= {"CUDA_VISIBLE_DEVICES": "", "OMP_PROC_BIND": "true"}
+    return environment
+
+
+def count_threads() -> int:
+    """How many threads a cpu kernel and its baselines use."""
+    return len(os.sched_getaffinity(0))
+
+
+def _read_total_memory() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

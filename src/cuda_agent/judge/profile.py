@@ -1,0 +1,245 @@
+"""How fast is it: blocks of timed calls on fresh values, then an audit by the judge's own clock."""
+
+import random
+import secrets
+import time
+from typing import NamedTuple
+
+from cuda_agent.judge.compare import Finding
+from cuda_agent.judge.policy import JudgePolicy
+from cuda_agent.judge.protocol import CallMode, Contestant
+from cuda_agent.judge.result import ProfileResult, ProfileStatus, Ratio, Timing, VerifyStatus
+from cuda_agent.judge.session import CandidateError, Session, TaskProcessError
+from cuda_agent.judge.statistics import build_timing, compute_ratio
+from cuda_agent.judge.verify import compare_output
+
+MARGIN_RATIO = 1.0 / (1.0 - 0.05)
+"""A ratio above this beats its baseline by more than 5 %."""
+
+_SAMPLES = 3
+_AUDIT_CALLS = 4
+_AUDIT_TRIES = 6
+_AUDIT_SHARE = 0.25
+_AUDIT_SLACK_MS = 0.1
+_MIN_AUDIT_BATCH_MS = 20.0
+_MAX_AUDIT_CALLS = 64
+
+
+class Facts(NamedTuple):
+    """What the machine is."""
+
+    device: str
+    """Its name."""
+    versions: dict[str, str]
+    """Versions of what matters."""
+    copy_gb_per_s: float
+    """Copy bandwidth, bytes read plus bytes written."""
+    memory_bytes: int
+    """How much staged inputs and kept outputs may take."""
+
+
+class Profiler:
+    """One profile of a verified submission."""
+
+    def __init__(self, session: Session, *, policy: JudgePolicy, facts: Facts) -> None:
+        """Nothing is timed yet."""
+        self._session = session
+        self._policy = policy
+        self._facts = facts
+        self._times: dict[Contestant, list[tuple[float, ...]]] = {}
+        self._block_calls = policy.block_calls
+        self._sampled = 0
+
+    def run(self) -> ProfileResult:
+        """Time all contestants, check sampled outputs, audit the clock; a failure is a status."""
+        try:
+            return self._run()
+        except CandidateError as error:
+            status = {
+                "failed": ProfileStatus.FAILED,
+                "crashed": ProfileStatus.CRASHED,
+                "silent": ProfileStatus.TIMED_OUT,
+            }[error.how]
+            return ProfileResult(status=status, reason=error.reason, detail=error.detail)
+        except TaskProcessError as error:
+            reason = f"a baseline failed: {error.reason}"
+            return ProfileResult(status=ProfileStatus.BASELINE_ERROR, reason=reason, detail=error.detail)
+
+    def _run(self) -> ProfileResult:
+        self._session.draw_inputs(variant=0)
+        expected = self._session.expect()
+        set_bytes = sum(
+            leaf.nbytes for leaf in expected.node.list_tensors() + self._session.inputs.list_tensors()
+        )
+        self._block_calls = max(
+            1, min(self._policy.block_calls, self._facts.memory_bytes // max(set_bytes, 1))
+        )
+        compile_error = self._open_lanes()
+        finding = self._run_rounds()
+        if finding is not None:
+            return ProfileResult(
+                status=ProfileStatus.WRONG_WHEN_TIMED, reason=f"a timed output is wrong: {finding.reason}"
+            )
+        return self._conclude(compile_error)
+
+    def _open_lanes(self) -> str:
+        lanes = [Contestant.CANDIDATE, Contestant.EAGER]
+        compile_error = ""
+        try:
+            self._session.compile()
+            lanes.append(Contestant.COMPILED)
+        except TaskProcessError as error:
+            if error.how != "failed":
+                raise
+            compile_error = error.reason
+        self._times = {lane: [] for lane in lanes}
+        for lane in lanes:
+            self._time_block(lane, self._policy.warmup_calls)
+        return compile_error
+
+    def _run_rounds(self) -> Finding | None:
+        lanes = list(self._times)
+        sampled = set(
+            random.SystemRandom().sample(range(self._policy.rounds), min(_SAMPLES, self._policy.rounds))
+        )
+        for count in range(self._policy.max_rounds):
+            if count >= self._policy.rounds and not self._is_undecided():
+                break
+            for lane in lanes if count % 2 == 0 else reversed(lanes):
+                seeds, calls_ms = self._time_block(lane, self._block_calls, keep=True)
+                self._times[lane].append(calls_ms)
+                if lane is Contestant.CANDIDATE and count in sampled:
+                    finding = self._check_sample(seeds)
+                    if finding.status is not VerifyStatus.OK:
+                        return finding
+                self._session.drop(lane)
+        return None
+
+    def _time_block(
+        self, lane: Contestant, calls: int, *, keep: bool = False
+    ) -> tuple[list[int], tuple[float, ...]]:
+        seeds = self._stage(lane, calls)
+        called = self._session.call(lane, CallMode.TIMED, calls=calls)
+        if not keep:
+            self._session.drop(lane)
+        if len(called.calls_ms) != calls or not all(
+            0 < call_ms < float("inf") for call_ms in called.calls_ms
+        ):
+            raise CandidateError("failed", "the runner reported impossible times")
+        return seeds, called.calls_ms
+
+    def _stage(self, lane: Contestant, calls: int) -> list[int]:
+        seeds = [secrets.randbits(60) | 1 for _ in range(calls)]
+        for seed in seeds:
+            self._session.refresh(seed)
+            self._session.stage(lane)
+        return seeds
+
+    def _check_sample(self, seeds: list[int]) -> Finding:
+        index = secrets.randbelow(len(seeds))
+        self._session.refresh(seeds[index])
+        self._sampled += 1
+        return compare_output(self._session, self._session.expect(), index, policy=self._policy)
+
+    def _is_undecided(self) -> bool:
+        ratios = [self._ratio(Contestant.EAGER)]
+        if Contestant.COMPILED in self._times:
+            ratios.append(self._ratio(Contestant.COMPILED))
+        return any(ratio.low <= MARGIN_RATIO <= ratio.high for ratio in ratios)
+
+    def _ratio(self, baseline: Contestant) -> Ratio:
+        return compute_ratio(
+            self._times[baseline], self._times[Contestant.CANDIDATE], confidence=self._policy.confidence
+        )
+
+    def _conclude(self, compile_error: str) -> ProfileResult:
+        candidate = build_timing(self._times[Contestant.CANDIDATE])
+        compiled = self._times.get(Contestant.COMPILED)
+        wall_ms = self._audit(candidate)
+        result = ProfileResult(
+            status=ProfileStatus.OK,
+            candidate=candidate,
+            eager=build_timing(self._times[Contestant.EAGER]),
+            compiled=build_timing(compiled) if compiled else None,
+            over_eager=self._ratio(Contestant.EAGER),
+            over_compiled=self._ratio(Contestant.COMPILED) if compiled else None,
+            compile_error=compile_error,
+            sampled=self._sampled,
+            wall_ms=wall_ms,
+            floor_ms=self._compute_floor_ms(),
+            device=self._facts.device,
+            versions=self._facts.versions,
+            method=self._describe_method(),
+        )
+        return self._quarantine(result, candidate)
+
+    def _audit(self, candidate: Timing) -> float:
+        """The judge's own estimate of one call: the slope of its clock between K and 2K calls, in ms.
+
+        On a busy machine one slope may be anything, so a disagreement is tried again, and the claim that
+        counts is then the largest the runner has made meanwhile. Only a runner whose claims stay below
+        every slope is disputed.
+        """
+        budget = max(1, self._facts.memory_bytes // max(self._measure_set_bytes(), 1) // 2)
+        wanted = max(_AUDIT_CALLS, int(_MIN_AUDIT_BATCH_MS / candidate.median_ms))
+        calls = min(wanted, budget, _MAX_AUDIT_CALLS)
+        lowest, claimed_ms = float("inf"), candidate.median_ms
+        for _ in range(_AUDIT_TRIES):
+            slope = (self._time_batch(2 * calls) - self._time_batch(calls)) / calls
+            lowest = min(lowest, max(slope, 0.0))
+            if slope > 0 and self._agrees(claimed_ms, slope):
+                return slope
+            _, again_ms = self._time_block(Contestant.CANDIDATE, self._block_calls)
+            claimed_ms = max(claimed_ms, build_timing([again_ms]).median_ms)
+        return lowest
+
+    def _time_batch(self, calls: int) -> float:
+        self._stage(Contestant.CANDIDATE, calls)
+        start_ns = time.monotonic_ns()
+        self._session.call(Contestant.CANDIDATE, CallMode.BATCH, calls=calls)
+        wall_ms = (time.monotonic_ns() - start_ns) / 1e6
+        self._session.drop(Contestant.CANDIDATE)
+        return wall_ms
+
+    def _agrees(self, claimed_ms: float, wall_ms: float) -> bool:
+        return wall_ms <= claimed_ms * (1 + _AUDIT_SHARE) + _AUDIT_SLACK_MS
+
+    def _quarantine(self, result: ProfileResult, candidate: Timing) -> ProfileResult:
+        if not self._agrees(candidate.median_ms, result.wall_ms):
+            return result.model_copy(
+                update={
+                    "status": ProfileStatus.CLOCK_DISPUTED,
+                    "reason": f"the runner claims {candidate.median_ms:.4g} ms a call, the judge's clock "
+                    f"says {result.wall_ms:.4g} ms: work is left running after forward returns, or the "
+                    f"clock was touched",
+                }
+            )
+        written_ms = self._compute_floor_ms(outputs_only=True)
+        if candidate.median_ms < 0.5 * written_ms:
+            return result.model_copy(
+                update={
+                    "status": ProfileStatus.BELOW_ROOFLINE,
+                    "reason": f"{candidate.median_ms:.4g} ms is less than this device needs to write the "
+                    f"outputs ({written_ms:.4g} ms)",
+                }
+            )
+        return result
+
+    def _measure_set_bytes(self) -> int:
+        return sum(
+            leaf.nbytes for leaf in self._session.outputs.list_tensors() + self._session.inputs.list_tensors()
+        )
+
+    def _compute_floor_ms(self, *, outputs_only: bool = False) -> float:
+        leaves = self._session.outputs.list_tensors()
+        if not outputs_only:
+            leaves = leaves + self._session.inputs.list_tensors()
+        return sum(leaf.nbytes for leaf in leaves) / self._facts.copy_gb_per_s / 1e6
+
+    def _describe_method(self) -> str:
+        rounds = len(self._times[Contestant.CANDIDATE])
+        return (
+            f"{rounds} rounds of {self._block_calls} calls for each contestant, alternating order, fresh "
+            f"values and addresses for every call, caches flushed, medians, "
+            f"{self._policy.confidence:.0%} bootstrap interval, policy {self._policy.name}"
+        )

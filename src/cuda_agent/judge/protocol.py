@@ -1,0 +1,293 @@
+"""Every message between the judge and its children.
+
+The judge asks, a child answers each request with exactly one reply. Nothing a runner says is believed:
+its replies steer the judge's next question and explain a failure, while the verdict comes from the
+bytes in its outbox and from the judge's own clock.
+"""
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
+
+from cuda_agent.config import Record
+from cuda_agent.judge.policy import Precision
+from cuda_agent.judge.tree import Node
+from cuda_agent.tasks.target import Target
+
+
+class Contestant(StrEnum):
+    """Whose forward is called."""
+
+    CANDIDATE = "candidate"
+    """The submission's ModelNew, in the runner."""
+    EAGER = "eager"
+    """The reference as it stands, in the reference process."""
+    COMPILED = "compiled"
+    """The reference under torch.compile, in the reference process."""
+
+
+class CallMode(StrEnum):
+    """How the staged calls are made."""
+
+    CHECK = "check"
+    """One after another, looking whether an input was written to."""
+    TIMED = "timed"
+    """Each by itself, after a flush of the caches, with its own time."""
+    BATCH = "batch"
+    """Back to back, for the judge's own clock."""
+
+
+class Prepare(Record):
+    """Make the process ready before anything untrusted is loaded."""
+
+    kind: Literal["prepare"] = "prepare"
+    """Which request."""
+    target: Target
+    """Where tensors live."""
+    precision: Precision
+    """What float32 matrix products may do inside."""
+    threads: int
+    """Host threads to use."""
+
+
+class Attach(Record):
+    """Open a mailbox. On the cpu target its file descriptor comes with the message."""
+
+    kind: Literal["attach"] = "attach"
+    """Which request."""
+    box: Literal["inbox", "outbox"]
+    """Which of the two."""
+    nbytes: int
+    """Its size."""
+    handle: str = ""
+    """CUDA IPC handle in hexadecimal; empty on the cpu target."""
+
+
+class Load(Record):
+    """Runner: import the submission."""
+
+    kind: Literal["load"] = "load"
+    """Which request."""
+    folder: str
+    """Holds model_new.py."""
+    library: str | None
+    """The built kernels, as `import kernels`."""
+
+
+class Construct(Record):
+    """Runner: call ModelNew with the reference's constructor arguments, whose tensors lie in the inbox."""
+
+    kind: Literal["construct"] = "construct"
+    """Which request."""
+    arguments: Node
+    """A list is positional, a dict is by keyword."""
+
+
+class SetWeights(Record):
+    """Runner: load the state that lies in the inbox, by name."""
+
+    kind: Literal["set_weights"] = "set_weights"
+    """Which request."""
+    state: Node
+    """A dict of tensors."""
+
+
+class OpenTask(Record):
+    """Reference: run the task's program and measure what it needs."""
+
+    kind: Literal["open_task"] = "open_task"
+    """Which request."""
+    source: str
+    """The task's Python source."""
+    memory_bytes: int
+    """How much the task may need."""
+
+
+class DrawWeights(Record):
+    """Reference: build the model anew from a seed, randomise its state, describe it."""
+
+    kind: Literal["draw_weights"] = "draw_weights"
+    """Which request."""
+    seed: int
+    """Secret seed."""
+
+
+class DrawInputs(Record):
+    """Reference: make inputs from a seed and describe them."""
+
+    kind: Literal["draw_inputs"] = "draw_inputs"
+    """Which request."""
+    seed: int
+    """Secret seed."""
+    variant: int
+    """Which distribution (see inputs.py)."""
+
+
+class Publish(Record):
+    """Reference: write something it has described into a mailbox."""
+
+    kind: Literal["publish"] = "publish"
+    """Which request."""
+    what: Literal["arguments", "weights", "inputs", "expected"]
+    """Which: expected outputs go into the outbox, everything else into the inbox."""
+
+
+class Refresh(Record):
+    """Reference: derive fresh values from the drawn inputs."""
+
+    kind: Literal["refresh"] = "refresh"
+    """Which request."""
+    seed: int
+    """Secret seed; 0 stands for the drawn inputs themselves."""
+
+
+class Expect(Record):
+    """Reference: compute the outputs for the current inputs, exactly and as eager does."""
+
+    kind: Literal["expect"] = "expect"
+    """Which request."""
+
+
+class Compile(Record):
+    """Reference: compile the model for the current inputs."""
+
+    kind: Literal["compile"] = "compile"
+    """Which request."""
+
+
+class Stage(Record):
+    """Copy the inputs that lie in the inbox into fresh private tensors."""
+
+    kind: Literal["stage"] = "stage"
+    """Which request."""
+    contestant: Contestant
+    """Whose."""
+    inputs: Node
+    """What lies there."""
+
+
+class Call(Record):
+    """Call forward once on each staged set of inputs, keeping the outputs."""
+
+    kind: Literal["call"] = "call"
+    """Which request."""
+    contestant: Contestant
+    """Whose."""
+    mode: CallMode
+    """How."""
+
+
+class Collect(Record):
+    """Describe one kept output, and write it into the outbox if it fits."""
+
+    kind: Literal["collect"] = "collect"
+    """Which request."""
+    contestant: Contestant
+    """Whose."""
+    index: int
+    """Which of the kept outputs."""
+
+
+class Drop(Record):
+    """Forget staged inputs and kept outputs."""
+
+    kind: Literal["drop"] = "drop"
+    """Which request."""
+    contestant: Contestant
+    """Whose."""
+
+
+Request = Annotated[
+    Prepare | Attach | Load | Construct | SetWeights | OpenTask | DrawWeights | DrawInputs | Publish
+    | Refresh | Expect | Compile | Stage | Call | Collect | Drop,
+    Field(discriminator="kind"),
+]  # fmt: skip
+
+REQUEST: TypeAdapter[Request] = TypeAdapter(Request)
+"""Parses any request."""
+
+
+class Done(Record):
+    """It is done, and there is nothing to say."""
+
+    kind: Literal["done"] = "done"
+    """Which reply."""
+
+
+class Failed(Record):
+    """It could not be done."""
+
+    kind: Literal["failed"] = "failed"
+    """Which reply."""
+    reason: str
+    """One sentence."""
+    detail: str = ""
+    """The end of the traceback."""
+
+
+class Prepared(Record):
+    """The process is ready."""
+
+    kind: Literal["prepared"] = "prepared"
+    """Which reply."""
+    device: str
+    """The device's name."""
+    versions: dict[str, str]
+    """Versions of what matters."""
+    copy_gb_per_s: float
+    """Measured copy bandwidth, bytes read plus bytes written."""
+
+
+class Described(Record):
+    """What a nested value looks like."""
+
+    kind: Literal["described"] = "described"
+    """Which reply."""
+    node: Node
+    """Its description."""
+
+
+class TaskOpened(Record):
+    """The task's program ran."""
+
+    kind: Literal["task_opened"] = "task_opened"
+    """Which reply."""
+    needed_bytes: int
+    """Estimate of inputs, weights and outputs together; 0 when it could not be estimated."""
+    arguments: Node
+    """The constructor's arguments; an empty list when the task does not fit."""
+
+
+class Expected(Record):
+    """The outputs for the current inputs: the exact ones, then eager's, ready to be published."""
+
+    kind: Literal["expected"] = "expected"
+    """Which reply."""
+    exact: Node
+    """Outputs in float64 (float32 where float64 does not work)."""
+    eager: Node
+    """Outputs as eager gives them: the shapes and dtypes that a submission must match."""
+    inputs_changed: bool
+    """Whether the reference writes to its own inputs."""
+    eager_ms: float
+    """Roughly how long one call takes."""
+
+
+class Called(Record):
+    """The calls are done: what the process says of their times."""
+
+    kind: Literal["called"] = "called"
+    """Which reply."""
+    calls_ms: tuple[float, ...] = ()
+    """Each call's time, when timed."""
+    inputs_changed: bool = False
+    """Whether an input was written to, when checked."""
+
+
+Reply = Annotated[
+    Done | Failed | Prepared | Described | TaskOpened | Expected | Called, Field(discriminator="kind")
+]
+
+REPLY: TypeAdapter[Reply] = TypeAdapter(Reply)
+"""Parses any reply."""

@@ -1,0 +1,243 @@
+"""The reference process: the task's own program, its seeds, and both baselines.
+
+It never meets a submission. A task may be written by anyone, so this too runs in the sandbox, and the
+judge takes from it only bytes and times. Run as `python -m cuda_agent.judge.reference`.
+"""
+
+import copy
+import importlib.util
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from cuda_agent.judge.child import Child, Handler, connect
+from cuda_agent.judge.contestant import Lane, hash_tensor
+from cuda_agent.judge.footprint import estimate_bytes
+from cuda_agent.judge.inputs import VARIANTS, randomise_state, refresh_values, reshape_distribution
+from cuda_agent.judge.mailbox import write_tensors
+from cuda_agent.judge.protocol import (
+    Call,
+    Called,
+    Compile,
+    Contestant,
+    Described,
+    Done,
+    DrawInputs,
+    DrawWeights,
+    Drop,
+    Expect,
+    Expected,
+    OpenTask,
+    Publish,
+    Refresh,
+    Stage,
+    TaskOpened,
+)
+from cuda_agent.judge.tree import build_value, describe_value, map_tensors
+
+
+class Reference:
+    """One task, opened once."""
+
+    def __init__(self, child: Child) -> None:
+        """Nothing is opened yet."""
+        self._child = child
+        self._program: ModuleType | None = None
+        self._arguments: Any = None
+        self._model: Any = None
+        self._exact_model: Any = None
+        self._drawn: Any = None
+        self._current: Any = None
+        self._expected: Any = None
+        self._lanes: dict[Contestant, Lane] = {}
+
+    def list_handlers(self) -> dict[str, Handler]:
+        """Which method answers which request."""
+        return {
+            "open_task": self.open_task,
+            "draw_weights": self.draw_weights,
+            "draw_inputs": self.draw_inputs,
+            "publish": self.publish,
+            "refresh": self.refresh,
+            "expect": self.expect,
+            "compile": self.compile,
+            "stage": self.stage,
+            "call": self.call,
+            "drop": self.drop,
+        }
+
+    def open_task(self, request: OpenTask) -> TaskOpened:
+        """Import the task's program, after an estimate that allocates nothing."""
+        self._program = import_source(request.source)
+        needed = estimate_bytes(self._program)
+        fits = needed <= request.memory_bytes
+        self._arguments = self._on_device(self._program.get_init_inputs()) if fits else []
+        return TaskOpened(needed_bytes=needed, arguments=describe_value(self._arguments)[0])
+
+    def draw_weights(self, request: DrawWeights) -> Described:
+        """Build the model from a seed and randomise what is constant in it."""
+        torch.manual_seed(request.seed)
+        arguments = self._arguments
+        device = self._device.torch_device
+        with torch.no_grad(), torch.device(device):
+            make = self._get_program().Model
+            model = make(**arguments) if isinstance(arguments, dict) else make(*arguments)
+            self._model = model.to(device).eval()
+            randomise_state(self._model.state_dict())
+        self._exact_model = None
+        self._lanes = {Contestant.EAGER: Lane(self._model, self._device)}
+        return Described(node=describe_value(self._get_state())[0])
+
+    def draw_inputs(self, request: DrawInputs) -> Described:
+        """Make inputs from a seed, in the asked-for distribution where the reference bears it."""
+        torch.manual_seed(request.seed)
+        natural = self._make_inputs()
+        self._drawn = natural
+        if request.variant % VARIANTS > 1:
+            self._drawn = map_tensors(
+                natural, lambda value: reshape_distribution(value, request.variant % VARIANTS)
+            )
+            if not self._is_finite(self._drawn) and self._is_finite(natural):
+                self._drawn = natural
+        self._current = self._drawn
+        return Described(node=describe_value(self._drawn)[0])
+
+    def refresh(self, request: Refresh) -> Done:
+        """Fresh values from the drawn ones."""
+        node, tensors = describe_value(self._drawn)
+        fresh = refresh_values(tensors, request.seed) if request.seed else tensors
+        self._current = build_value(node, fresh)
+        return Done()
+
+    def publish(self, request: Publish) -> Done:
+        """Write what was described into its mailbox."""
+        values = {
+            "arguments": self._arguments,
+            "weights": self._get_state(),
+            "inputs": self._current,
+            "expected": self._expected,
+        }
+        node, tensors = describe_value(values[request.what])
+        box = self._child.outbox if request.what == "expected" else self._child.inbox
+        write_tensors(box, node.list_tensors(), tensors)
+        self._device.synchronize()
+        return Done()
+
+    def expect(self, request: Expect) -> Expected:
+        """Compute the exact outputs and eager's for the current inputs."""
+        inputs = self._copy_inputs(torch.clone)
+        before = [hash_tensor(tensor) for tensor in describe_value(inputs)[1]]
+        with torch.no_grad():
+            self._device.synchronize()
+            start = time.perf_counter()
+            eager = self._model(*inputs)
+            self._device.synchronize()
+            eager_ms = (time.perf_counter() - start) * 1e3
+            changed = before != [hash_tensor(tensor) for tensor in describe_value(inputs)[1]]
+            exact = self._compute_exact()
+        self._expected = [exact, eager]
+        exact_node, eager_node = describe_value(self._expected, path="out")[0].children
+        return Expected(exact=exact_node, eager=eager_node, inputs_changed=changed, eager_ms=eager_ms)
+
+    def compile(self, request: Compile) -> Done:
+        """Compile with torch.compile's default mode and run it once."""
+        torch._dynamo.reset()
+        compiled: Any = torch.compile(self._model)
+        with torch.no_grad():
+            compiled(*self._copy_inputs(torch.clone))
+        self._device.synchronize()
+        self._lanes[Contestant.COMPILED] = Lane(compiled, self._device)
+        return Done()
+
+    def stage(self, request: Stage) -> Done:
+        """Copy the current inputs to fresh addresses."""
+        self._lanes[request.contestant].stage_value(self._current)
+        return Done()
+
+    def call(self, request: Call) -> Called:
+        """Call a baseline on what is staged."""
+        return self._lanes[request.contestant].call(request.mode)
+
+    def drop(self, request: Drop) -> Done:
+        """Forget a baseline's inputs and outputs."""
+        self._lanes[request.contestant].drop()
+        return Done()
+
+    @property
+    def _device(self) -> Any:  # noqa: ANN401
+        assert self._child.device is not None, "prepare comes first"
+        return self._child.device
+
+    def _get_program(self) -> Any:  # noqa: ANN401
+        assert self._program is not None, "open_task comes first"
+        return self._program
+
+    def _get_state(self) -> dict[str, torch.Tensor]:
+        return (
+            {name: value.detach() for name, value in self._model.state_dict().items()} if self._model else {}
+        )
+
+    def _make_inputs(self) -> object:
+        state = torch.get_rng_state()
+        try:
+            with torch.device(self._device.torch_device):
+                made = self._get_program().get_inputs()
+        except (RuntimeError, TypeError, ValueError):
+            # Some programs mix devices by hand; they are run as written and moved afterwards.
+            torch.set_rng_state(state)
+            made = self._get_program().get_inputs()
+        return self._on_device(made)
+
+    def _on_device(self, value: object) -> Any:  # noqa: ANN401
+        device = self._device.torch_device
+        return map_tensors(value, lambda tensor: tensor.detach().to(device).contiguous())
+
+    def _compute_exact(self) -> object:
+        def widen(tensor: torch.Tensor) -> torch.Tensor:
+            return tensor.double() if tensor.is_floating_point() else tensor.clone()
+
+        try:
+            if self._exact_model is None:
+                self._exact_model = copy.deepcopy(self._model).double()
+            return self._exact_model(*self._copy_inputs(widen))
+        except (RuntimeError, NotImplementedError, TypeError):
+            # No float64 form of some operator, or no room for it.
+            return self._model(*self._copy_inputs(torch.clone))
+
+    def _copy_inputs(self, copy_tensor: Callable[[torch.Tensor], torch.Tensor]) -> Any:  # noqa: ANN401
+        return map_tensors(self._current, copy_tensor)
+
+    def _is_finite(self, inputs: Any) -> bool:  # noqa: ANN401
+        with torch.no_grad():
+            copies: Any = map_tensors(inputs, torch.clone)
+            outputs = describe_value(self._model(*copies))[1]
+        return all(bool(torch.isfinite(out).all()) for out in outputs if out.is_floating_point())
+
+
+def import_source(source: str) -> ModuleType:
+    """Run a task's source as the module `model`, from a file, so that tracebacks show its lines."""
+    folder = Path(tempfile.mkdtemp(prefix="task-", dir=os.environ.get("TMPDIR")))
+    path = folder / "model.py"
+    path.write_text(source, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location("model", path)
+    assert spec is not None
+    assert spec.loader is not None
+    program = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(program)
+    return program
+
+
+def main() -> None:
+    """Answer the judge until it hangs up."""
+    child = Child(connect())
+    child.serve(Reference(child).list_handlers())
+
+
+if __name__ == "__main__":
+    main()

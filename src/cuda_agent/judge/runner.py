@@ -1,0 +1,148 @@
+"""The untrusted process: the only code that ever loads a submission.
+
+It holds nothing worth stealing: no seed, no reference, no expected value, no verdict. Inputs and
+weights arrive as bytes, outputs leave as bytes, and whatever it says about itself is a claim.
+Run by the judge as `python -m cuda_agent.judge.runner`.
+"""
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+import tvm_ffi
+
+from cuda_agent.judge.child import Child, Handler, connect
+from cuda_agent.judge.contestant import Lane
+from cuda_agent.judge.mailbox import read_tensors
+from cuda_agent.judge.protocol import (
+    Call,
+    Called,
+    Collect,
+    Construct,
+    Described,
+    Done,
+    Drop,
+    Load,
+    SetWeights,
+    Stage,
+)
+from cuda_agent.judge.tree import build_value
+
+
+class Runner:
+    """One submission, loaded once."""
+
+    def __init__(self, child: Child) -> None:
+        """Nothing is loaded yet."""
+        self._child = child
+        self._module: ModuleType | None = None
+        self._model: Any = None
+        self._lane: Lane | None = None
+
+    def list_handlers(self) -> dict[str, Handler]:
+        """Which method answers which request."""
+        return {
+            "load": self.load,
+            "construct": self.construct,
+            "set_weights": self.set_weights,
+            "stage": self.stage,
+            "call": self.call,
+            "collect": self.collect,
+            "drop": self.drop,
+        }
+
+    def load(self, request: Load) -> Done:
+        """Import model_new.py, with its built library as the module `kernels`."""
+        folder = Path(request.folder)
+        sys.modules["kernels"] = build_kernels_module(request.library)
+        spec = importlib.util.spec_from_file_location("model_new", folder / "model_new.py")
+        assert spec is not None
+        assert spec.loader is not None
+        self._module = importlib.util.module_from_spec(spec)
+        sys.modules["model_new"] = self._module
+        spec.loader.exec_module(self._module)
+        return Done()
+
+    def construct(self, request: Construct) -> Done:
+        """Build ModelNew with the reference's own constructor arguments."""
+        arguments: Any = self._read(request.arguments)
+        model_class = getattr(self._module, "ModelNew", None)
+        if model_class is None:
+            raise NameError("model_new.py defines no ModelNew")
+        assert self._child.device is not None
+        with torch.no_grad():
+            model = model_class(**arguments) if isinstance(arguments, dict) else model_class(*arguments)
+            self._model = model.to(self._child.device.torch_device).eval()
+        self._lane = Lane(self._model, self._child.device)
+        return Done()
+
+    def set_weights(self, request: SetWeights) -> Done:
+        """Load the state by name; what ModelNew does not keep is left out."""
+        state: Any = self._read(request.state)
+        own = self._model.state_dict()
+        missing = sorted(name for name, _ in self._model.named_parameters() if name not in state)
+        if missing:
+            raise KeyError(
+                f"ModelNew has parameters that the reference does not: {', '.join(missing)}; "
+                f"the reference has {', '.join(sorted(state)) or 'none'}"
+            )
+        shared = {name: value for name, value in state.items() if name in own}
+        self._model.load_state_dict(shared, strict=False)
+        return Done()
+
+    def stage(self, request: Stage) -> Done:
+        """Copy the inputs to fresh addresses."""
+        self._get_lane().stage(self._child.inbox, request.inputs)
+        return Done()
+
+    def call(self, request: Call) -> Called:
+        """Call forward on what is staged."""
+        return self._get_lane().call(request.mode)
+
+    def collect(self, request: Collect) -> Described:
+        """Hand one output over."""
+        return Described(node=self._get_lane().collect(self._child.outbox, request.index))
+
+    def drop(self, request: Drop) -> Done:
+        """Forget inputs and outputs."""
+        self._get_lane().drop()
+        return Done()
+
+    def _get_lane(self) -> Lane:
+        assert self._lane is not None, "construct comes first"
+        return self._lane
+
+    def _read(self, node: Any) -> object:  # noqa: ANN401
+        tensors = node.list_tensors()
+        return build_value(node, read_tensors(self._child.inbox, tensors) if tensors else [])
+
+
+def build_kernels_module(library: str | None) -> ModuleType:
+    """The module that `import kernels` gives: every function the library exports, by name."""
+    kernels = ModuleType("kernels", "The submission's own built functions.")
+    if library is None:
+        return kernels
+    loaded = tvm_ffi.load_module(library)
+
+    def find(name: str) -> object:
+        function = loaded.get_function(name) if not name.startswith("__") else None
+        if function is None:
+            raise AttributeError(f"the kernels export no function {name!r}: add EXPORT_KERNEL({name}, ...)")
+        setattr(kernels, name, function)
+        return function
+
+    kernels.__getattr__ = find  # type: ignore[method-assign]
+    return kernels
+
+
+def main() -> None:
+    """Answer the judge until it hangs up."""
+    child = Child(connect())
+    child.serve(Runner(child).list_handlers())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,206 @@
+"""One submission facing one task: the two children, the mailboxes between them, and who sees what when."""
+
+import math
+import secrets
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+import torch
+
+from cuda_agent.judge.mailbox import DeviceMailbox, HostMailbox, view_tensors
+from cuda_agent.judge.process import ChildError, ChildProcess, OwnMailbox
+from cuda_agent.judge.protocol import (
+    Call,
+    Called,
+    CallMode,
+    Collect,
+    Compile,
+    Construct,
+    Contestant,
+    Described,
+    Done,
+    DrawInputs,
+    DrawWeights,
+    Drop,
+    Expect,
+    Expected,
+    Publish,
+    Refresh,
+    Reply,
+    Request,
+    SetWeights,
+    Stage,
+)
+from cuda_agent.judge.tree import Node, NodeKind, compute_offsets
+from cuda_agent.tasks.target import Target
+
+R = TypeVar("R", bound=Reply)
+Box = Literal["inbox", "reference", "candidate"]
+"""The inbox is lent to both children; the other two are one child's outbox."""
+
+_SEED_BITS = 62
+_BOX_ROUNDING_BYTES = 1 << 20
+_REFERENCE_TIMEOUT_S = 300.0
+
+
+class CandidateError(ChildError):
+    """The submission's process failed."""
+
+
+class TaskProcessError(ChildError):
+    """The reference process failed: not the submission's fault."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outputs:
+    """What the reference makes of one set of inputs: in its outbox until the next ones come."""
+
+    exact: list[torch.Tensor]
+    """Values in float64 (as eager gives them where float64 does not work)."""
+    eager: list[torch.Tensor]
+    """Values as the reference gives them."""
+    node: Node
+    """The form that a submission must match."""
+    input_elements: int
+    """Elements in inputs and weights together."""
+    inputs_changed: bool
+    """Whether the reference writes to its own inputs."""
+
+
+class Session:
+    """A runner and a reference process, joined by mailboxes.
+
+    The inbox is written by the reference process and read by the runner; each has an outbox that the
+    judge alone shares with it. Seeds are drawn here, after the submission has been loaded.
+    """
+
+    def __init__(self, reference: ChildProcess, runner: ChildProcess, *, target: Target) -> None:
+        """Join two prepared children."""
+        self.eager_ms = 0.0
+        self.inputs = Node(kind=NodeKind.LIST)
+        self.outputs = Node(kind=NodeKind.LIST)
+        self.state = Node(kind=NodeKind.DICT)
+        self._reference = reference
+        self._runner = runner
+        self._target = target
+        self._boxes: dict[str, OwnMailbox] = {}
+
+    def construct(self, arguments: Node) -> None:
+        """Build ModelNew, and the reference's model with fresh secret weights, and share those."""
+        self._ensure("inbox", compute_offsets(arguments.list_tensors())[1])
+        self._ask_reference(Publish(what="arguments"), Done)
+        self._ask_runner(Construct(arguments=arguments), Done, timeout_s=120)
+
+    def draw_weights(self) -> None:
+        """Give both sides the same fresh secret weights."""
+        self.state = self._ask_reference(DrawWeights(seed=secrets.randbits(_SEED_BITS)), Described).node
+        self._ensure("inbox", compute_offsets(self.state.list_tensors())[1])
+        self._ask_reference(Publish(what="weights"), Done)
+        self._ask_runner(SetWeights(state=self.state), Done, timeout_s=120)
+
+    def draw_inputs(self, variant: int) -> None:
+        """Let the reference process draw fresh secret inputs."""
+        drawn = self._ask_reference(DrawInputs(seed=secrets.randbits(_SEED_BITS), variant=variant), Described)
+        self.inputs = drawn.node
+        self._ensure("inbox", compute_offsets(self.inputs.list_tensors())[1])
+
+    def refresh(self, seed: int) -> None:
+        """Derive fresh values from the drawn inputs; the same seed gives the same values."""
+        self._ask_reference(Refresh(seed=seed), Done)
+
+    def expect(self) -> Outputs:
+        """What the reference makes of the current inputs."""
+        expected = self._ask_reference(Expect(), Expected)
+        exact, eager = expected.exact.list_tensors(), expected.eager.list_tensors()
+        self._ensure("reference", compute_offsets(exact + eager)[1])
+        self._ask_reference(Publish(what="expected"), Done)
+        tensors = view_tensors(self._boxes["reference"], exact + eager)
+        self.eager_ms = expected.eager_ms
+        self.outputs = expected.eager
+        return Outputs(
+            exact=tensors[: len(exact)],
+            eager=tensors[len(exact) :],
+            node=expected.eager,
+            input_elements=self._count_elements(),
+            inputs_changed=expected.inputs_changed,
+        )
+
+    def stage(self, contestant: Contestant) -> None:
+        """Copy the current inputs to fresh addresses on the contestant's side."""
+        if contestant is Contestant.CANDIDATE:
+            self._ask_reference(Publish(what="inputs"), Done)
+            self._ask_runner(Stage(contestant=contestant, inputs=self.inputs), Done, timeout_s=120)
+        else:
+            self._ask_reference(Stage(contestant=contestant, inputs=self.inputs), Done)
+
+    def call(self, contestant: Contestant, mode: CallMode, *, calls: int) -> Called:
+        """Call what is staged; the candidate has a generous multiple of eager's time."""
+        request = Call(contestant=contestant, mode=mode)
+        if contestant is not Contestant.CANDIDATE:
+            return self._ask_reference(request, Called)
+        return self._ask_runner(request, Called, timeout_s=15 + calls * self.eager_ms * 0.1)
+
+    def collect(self, index: int) -> tuple[Node, list[torch.Tensor]]:
+        """Describe one of the candidate's outputs, with its outbox's tensors if its form is right.
+
+        The submission may still write to them, so whoever compares reads each element once.
+        """
+        tensors = self.outputs.list_tensors()
+        self._ensure("candidate", compute_offsets(tensors)[1])
+        request = Collect(contestant=Contestant.CANDIDATE, index=index)
+        node = self._ask_runner(request, Described, timeout_s=60).node
+        if node.list_tensors() != tensors:
+            return node, []
+        return node, view_tensors(self._boxes["candidate"], tensors)
+
+    def drop(self, contestant: Contestant) -> None:
+        """Let the contestant forget inputs and outputs."""
+        if contestant is Contestant.CANDIDATE:
+            self._ask_runner(Drop(contestant=contestant), Done, timeout_s=60)
+        else:
+            self._ask_reference(Drop(contestant=contestant), Done)
+
+    def compile(self) -> None:
+        """Compile the reference for the current inputs."""
+        self._ask_reference(Compile(), Done)
+
+    def close(self) -> None:
+        """Give the mailboxes back."""
+        for box in self._boxes.values():
+            box.close()
+
+    def _count_elements(self) -> int:
+        leaves = self.inputs.list_tensors() + self.state.list_tensors()
+        return sum(math.prod(leaf.shape) for leaf in leaves)
+
+    def _ensure(self, box: Box, nbytes: int) -> None:
+        held = self._boxes.get(box)
+        if held is not None:
+            if held.memory.numel() >= nbytes:
+                return
+            held.close()
+        make = DeviceMailbox if self._target is Target.CUDA else HostMailbox
+        mailbox = make.create(-(-max(nbytes, 1) // _BOX_ROUNDING_BYTES) * _BOX_ROUNDING_BYTES)
+        self._boxes[box] = mailbox
+        try:
+            if box in ("inbox", "reference"):
+                self._reference.lend("inbox" if box == "inbox" else "outbox", mailbox)
+        except ChildError as error:
+            raise TaskProcessError(error.how, error.reason, error.detail) from None
+        try:
+            if box in ("inbox", "candidate"):
+                self._runner.lend("inbox" if box == "inbox" else "outbox", mailbox)
+        except ChildError as error:
+            raise CandidateError(error.how, error.reason, error.detail) from None
+
+    def _ask_reference(self, request: Request, expected: type[R]) -> R:
+        try:
+            return self._reference.ask(request, expected, timeout_s=_REFERENCE_TIMEOUT_S)
+        except ChildError as error:
+            raise TaskProcessError(error.how, error.reason, error.detail) from None
+
+    def _ask_runner(self, request: Request, expected: type[R], *, timeout_s: float) -> R:
+        try:
+            return self._runner.ask(request, expected, timeout_s=timeout_s)
+        except ChildError as error:
+            raise CandidateError(error.how, error.reason, error.detail) from None

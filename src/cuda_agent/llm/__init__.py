@@ -1,0 +1,1 @@
+"""Language models, or whatever stands in for one, behind one protocol."""

@@ -1,0 +1,1 @@
+"""Tasks: reference programs in the KernelBench convention."""

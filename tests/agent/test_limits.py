@@ -1,0 +1,62 @@
+"""Every limit ends an episode with its own reason, and not one turn too soon."""
+
+import time
+
+import pytest
+
+from cuda_agent.agent.limits import EpisodeLimits, LimitWatch
+from cuda_agent.agent.trajectory import StopReason, Turn
+from cuda_agent.llm.chat import Message, Reply, Role, ToolCall
+
+
+def build_turn(command: str, answer: str = "ok") -> Turn:
+    call = ToolCall(id="c", name="bash", arguments={"command": command})
+    return Turn(
+        reply=Reply(message=Message(role=Role.ASSISTANT, content="", tool_calls=(call,))),
+        observations=(Message(role=Role.TOOL, content=answer, tool_call_id="c"),),
+        seconds_model=0.0,
+        seconds_tools=0.0,
+    )
+
+
+def find_reasons(watch: LimitWatch, turns: list[tuple[Turn, bool]]) -> list[StopReason | None]:
+    stops = [watch.find_stop(turn, valid=valid) for turn, valid in turns]
+    return [stop and stop[0] for stop in stops]
+
+
+def test_turns() -> None:
+    turns = [(build_turn(str(number)), True) for number in range(3)]
+    watch = LimitWatch(EpisodeLimits(turns=3))
+    assert find_reasons(watch, turns) == [None, None, StopReason.MAX_TURNS]
+
+
+def test_invalid_turns_count_only_in_a_row() -> None:
+    pattern = [False, True, False, False]
+    turns = [(build_turn(str(number)), valid) for number, valid in enumerate(pattern)]
+    watch = LimitWatch(EpisodeLimits(invalid_turns=2))
+    assert find_reasons(watch, turns) == [None, None, None, StopReason.INVALID_CALLS]
+
+
+def test_the_same_action_is_stuck_only_with_the_same_answer() -> None:
+    turns = [
+        (build_turn("profile", answer), True)
+        for answer in ("1.01 ms", "1.02 ms", "1.02 ms", "1.03 ms", "x", "x", "x")
+    ]
+    watch = LimitWatch(EpisodeLimits(repeated_turns=3))
+    assert find_reasons(watch, turns) == [None] * 6 + [StopReason.STUCK]
+
+
+def test_wall_clock() -> None:
+    watch = LimitWatch(EpisodeLimits(episode_s=0.05))
+    assert watch.find_stop(build_turn("a"), valid=True) is None
+    time.sleep(0.06)
+    stop = watch.find_stop(build_turn("b"), valid=True)
+    assert stop is not None
+    assert stop[0] is StopReason.WALL_CLOCK
+    assert "0.05 seconds" in stop[1]
+
+
+@pytest.mark.parametrize("field", ["turns", "total_tokens", "command_s", "episode_s", "repeated_turns"])
+def test_a_limit_must_be_positive(field: str) -> None:
+    with pytest.raises(ValueError, match="greater than 0"):
+        EpisodeLimits.model_validate({field: 0})

@@ -1,0 +1,54 @@
+"""The verb `evaluate`: what is printed and returned. (A verified submission is in test_tiny.)"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cuda_agent.cli.main import main
+from cuda_agent.tasks.task import Task
+
+MODEL_NEW = """\
+import kernels
+import torch
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        out = torch.empty_like(x)
+        kernels.a(x, out)
+        return out
+"""
+
+
+@pytest.fixture
+def arguments(tmp_path: Path, tiny_task: Task) -> list[str]:
+    """A task and a submission that does not compile."""
+    (tmp_path / "tiny.py").write_text(tiny_task.source)
+    (tmp_path / "mine" / "kernels").mkdir(parents=True)
+    (tmp_path / "mine" / "kernels" / "a.cpp").write_text("int a\n")
+    (tmp_path / "mine" / "model_new.py").write_text(MODEL_NEW)
+    return ["evaluate", str(tmp_path / "tiny.py"), str(tmp_path / "mine"), "--target", "cpu"]
+
+
+def test_a_submission_that_fails_is_status_1_with_the_reason(
+    arguments: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 1
+    out = capfd.readouterr().out
+    assert out.startswith("rules: ok\nbuild: compile_error: ")
+    assert out.endswith("\nreward: -1\n")
+
+
+def test_json_is_the_whole_evaluation(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+    assert main([*arguments, "--json"]) == 1
+    found = json.loads(capfd.readouterr().out)
+    assert found["build"]["status"] == "compile_error"
+    assert found["target"] == "cpu"
+    assert found["profile"] is None
+
+
+def test_a_missing_folder_is_wrong_use(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+    arguments[2] += "-not"
+    assert main(arguments) == 2
+    assert "mine-not is not a folder" in capfd.readouterr().err

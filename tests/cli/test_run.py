@@ -1,0 +1,124 @@
+"""The verb `run`: what may be asked, what is printed, what Ctrl-C leaves. (The judged run is test_tiny.)"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from cuda_agent.cli.main import main
+from cuda_agent.tasks.task import Task
+
+
+@pytest.fixture
+def files(tmp_path: Path, tiny_task: Task, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a task and two scripts, and the working folder."""
+    (tmp_path / "tiny.py").write_text(tiny_task.source)
+    (tmp_path / "quit.toml").write_text("[[reply]]\ntext = 'I give up.'\n")
+    (tmp_path / "hang.toml").write_text(
+        "[[reply]]\ntext = 'I wait.'\n"
+        "[[reply.call]]\ntool = 'bash'\narguments = { command = 'sleep 4567 & sleep 4567' }\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_task_without_a_submission_is_status_1(files: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "tiny.py", "tiny.py", "--target", "cpu", "--policy", "scripted:quit.toml"]) == 1
+    out = capfd.readouterr().out
+    (run,) = (files / "runs").iterdir()
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d-run-[0-9a-f]{6}", run.name)
+    assert f"run folder: {run} " in out
+    assert "[1/1] tiny\n  turn 1, 0 s: I give up.\n" in out
+    assert re.search(r"tiny +nothing submitted \(finished\) +- +- +- +- +- +-1 +1 +\d", out)
+
+
+def test_resuming_needs_nothing_but_the_folder_and_allows_no_other_configuration(
+    files: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["run", "tiny.py", "--target", "cpu", "--policy", "scripted:quit.toml"]
+    assert main([*asked, "--out", "out"]) == 1
+    assert main(["run", "--resume", "out"]) == 1
+    assert main([*asked, "--resume", "out"]) == 1
+    capfd.readouterr()
+    assert main([*asked, "--resume", "out", "--limits.turns", "3"]) == 2
+    assert "(episode.limits.turns: 150, now 3)" in capfd.readouterr().err
+    (files / "tiny.py").write_text((files / "tiny.py").read_text().replace("256", "512"))
+    assert main([*asked, "--resume", "out"]) == 2
+    assert "another configuration (tasks: " in capfd.readouterr().err
+    assert main([*asked, "--out", "out"]) == 2
+    assert "--resume" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "no task given"),
+        (["none.py"], "none.py: no such file"),
+        (["quit.toml"], "quit.toml: Model is not defined"),
+        (["tiny.py", "--policy", "gpt"], "no policy is called 'gpt'"),
+        (["tiny.py", "--policy", "scripted:none.toml"], "none.toml: the script cannot be read"),
+    ],
+)
+def test_wrong_use_is_told_in_one_line(
+    files: Path, capfd: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    assert main(["run", "--target", "cpu", *arguments]) == 2
+    err = capfd.readouterr().err
+    assert said in err
+    assert "Traceback" not in err
+    assert not (files / "runs").exists()
+
+
+def test_a_value_out_of_range_is_wrong_use(files: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as raised:
+        main(["run", "tiny.py", "--limits.turns", "0"])
+    assert raised.value.code == 2
+    assert "greater than 0" in capfd.readouterr().err
+
+
+def test_resuming_where_there_is_no_run_is_wrong_use(files: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--resume", "nowhere"]) == 2
+    assert "nowhere holds no run" in capfd.readouterr().err
+
+
+def find_sleepers() -> list[str]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                command = (entry / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if command == b"sleep\x004567\x00":
+                found.append(entry.name)
+    return found
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_leaves_nothing_running_and_a_run_to_resume(
+    files: Path, repository: Path, number: signal.Signals
+) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cuda_agent.cli.main", "run", "tiny.py", "--target", "cpu",
+         "--policy", "scripted:hang.toml", "--out", "out"],
+        env={**os.environ, "PYTHONPATH": str(repository / "src")},
+        stderr=subprocess.PIPE,
+    )  # fmt: skip
+    deadline_s = time.monotonic() + 30.0
+    while len(find_sleepers()) < 2:
+        assert time.monotonic() < deadline_s
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=20.0)
+    assert process.returncode == 130
+    assert err.endswith(b"cuda-agent: interrupted\n")
+    assert b"Traceback" not in err
+    assert find_sleepers() == []
+    (files / "hang.toml").write_text((files / "quit.toml").read_text())
+    assert main(["run", "--resume", "out"]) == 1

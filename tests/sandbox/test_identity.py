@@ -1,0 +1,88 @@
+"""Users are drawn, mounts change owner without following links, and never a file that is not the mount's."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from cuda_agent.sandbox.identity import (
+    ID_RANGES,
+    Identity,
+    choose_identity,
+    claim_mounts,
+    drop_setuid,
+    is_us,
+)
+from cuda_agent.sandbox.protocol import Mount
+
+AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to change owners")
+SOMEONE = Identity(ID_RANGES[0][7], ID_RANGES[0][0])
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="needs an ordinary user")
+def test_an_ordinary_user_has_no_choice(tmp_path: Path) -> None:
+    assert choose_identity([Mount(path=tmp_path, writable=True)]) is None
+
+
+@AS_ROOT
+def test_every_command_gets_a_user_of_its_own(tmp_path: Path) -> None:
+    identities = [choose_identity([Mount(path=tmp_path, writable=True)]) for _ in range(5)]
+    assert len({identity.uid for identity in identities if identity}) > 1
+    assert len({identity.gid for identity in identities if identity}) == 1
+    assert all(identity and identity.uid != identity.gid and identity.uid > 60_000 for identity in identities)
+
+
+@AS_ROOT
+def test_a_workspace_keeps_its_user(tmp_path: Path) -> None:
+    mounts = [Mount(path=tmp_path, writable=True)]
+    identity = choose_identity(mounts)
+    claim_mounts(mounts, identity)
+    assert choose_identity(mounts) == identity
+
+
+@AS_ROOT
+def test_claiming_follows_no_link_and_takes_no_shared_file(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "cache").write_text("shared")
+    workspace = tmp_path / "workspace"
+    (workspace / "deep").mkdir(parents=True)
+    (workspace / "deep" / "file").write_text("own")
+    (workspace / "folder_link").symlink_to(outside)
+    (workspace / "file_link").symlink_to(outside / "cache")
+    os.link(outside / "cache", workspace / "hard_link")
+    claim_mounts([Mount(path=workspace, writable=True)], SOMEONE)
+    owners = {path.relative_to(tmp_path).as_posix(): path.lstat().st_uid for path in tmp_path.rglob("*")}
+    mine = {name for name, uid in owners.items() if uid == SOMEONE.uid}
+    assert mine == {"workspace", "workspace/deep", "workspace/deep/file"} | {
+        "workspace/folder_link",
+        "workspace/file_link",
+    }
+
+
+@AS_ROOT
+def test_a_read_only_mount_keeps_its_owner_and_stays_shut_to_others(tmp_path: Path) -> None:
+    folder = tmp_path / "private"
+    folder.mkdir(mode=0o700)
+    claim_mounts([Mount(path=folder)], SOMEONE)
+    status = folder.stat()
+    assert (status.st_uid, status.st_gid) == (0, SOMEONE.gid)
+    assert stat.S_IMODE(status.st_mode) == 0o750
+
+
+def test_setuid_bits_are_dropped_and_other_bits_kept(tmp_path: Path) -> None:
+    program = tmp_path / "deep" / "program"
+    program.parent.mkdir()
+    program.touch()
+    program.chmod(0o6755)
+    drop_setuid([Mount(path=tmp_path)])
+    assert stat.S_IMODE(program.stat().st_mode) == 0o6755
+    drop_setuid([Mount(path=tmp_path, writable=True)])
+    assert stat.S_IMODE(program.stat().st_mode) == 0o755
+
+
+def test_who_is_us() -> None:
+    assert is_us(None)
+    assert is_us(Identity(os.geteuid(), 0))
+    assert not is_us(SOMEONE)
