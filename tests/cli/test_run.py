@@ -122,3 +122,52 @@ def test_an_interruption_leaves_nothing_running_and_a_run_to_resume(
     assert find_sleepers() == []
     (files / "hang.toml").write_text((files / "quit.toml").read_text())
     assert main(["run", "--resume", "out"]) == 1
+
+
+def find_descendants(pid: int) -> set[int]:
+    """Every process below `pid`, through all generations."""
+    children: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+            children.setdefault(parent, []).append(int(entry.name))
+    found: set[int] = set()
+    below = [pid]
+    while below:
+        fresh = children.get(below.pop(), [])
+        found.update(fresh)
+        below += fresh
+    return found
+
+
+def is_judging(pid: int) -> bool:
+    try:
+        return b"cuda_agent.judge.runner" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+@pytest.mark.slow
+def test_an_interruption_while_judging_ends_the_judges_processes(files: Path, repository: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cuda_agent.cli.main", "run", "tiny.py", "--target", "cpu",
+         "--policy", f"scripted:{repository / 'tests' / 'tiny.toml'}", "--out", "out"],
+        env={**os.environ, "PYTHONPATH": str(repository / "src")},
+        stderr=subprocess.PIPE,
+    )  # fmt: skip
+    deadline_s = time.monotonic() + 60.0
+    while not any(map(is_judging, find_descendants(process.pid))):
+        assert time.monotonic() < deadline_s
+        assert process.poll() is None
+        time.sleep(0.05)
+    started = find_descendants(process.pid)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30.0)
+    assert process.returncode == 130
+    deadline_s = time.monotonic() + 5.0
+    while alive := [pid for pid in started if Path(f"/proc/{pid}/exe").exists()]:
+        assert time.monotonic() < deadline_s, alive
+        time.sleep(0.05)

@@ -21,11 +21,11 @@ def gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return device
 
 
-def lose_nvcc(monkeypatch: pytest.MonkeyPatch) -> None:
+def lose(monkeypatch: pytest.MonkeyPatch, compiler: str) -> None:
     def find_none() -> Path:
-        raise ToolchainError("no nvcc")
+        raise ToolchainError(f"no {compiler}")
 
-    monkeypatch.setattr(target_module, "find_nvcc", find_none)
+    monkeypatch.setattr(target_module, f"find_{compiler}", find_none)
 
 
 def test_a_wish_is_followed(gpu: Path) -> None:
@@ -38,7 +38,7 @@ def test_without_a_wish_cuda_needs_a_gpu_and_nvcc(gpu: Path, monkeypatch: pytest
     assert choose_target(None) is Target.CPU
     gpu.touch()
     assert choose_target(None) is Target.CUDA
-    lose_nvcc(monkeypatch)
+    lose(monkeypatch, "nvcc")
     assert choose_target(None) is Target.CPU
 
 
@@ -46,9 +46,9 @@ def test_what_the_wished_target_lacks_is_named(gpu: Path, monkeypatch: pytest.Mo
     with pytest.raises(ConfigError, match="there is none; use --target cpu"):
         choose_target(Target.CUDA)
     gpu.touch()
-    lose_nvcc(monkeypatch)
+    lose(monkeypatch, "nvcc")
     with pytest.raises(ToolchainError, match="no nvcc"):
         choose_target(Target.CUDA)
-    monkeypatch.setenv("CXX", "no-such-compiler")
-    with pytest.raises(ToolchainError, match="no-such-compiler"):
+    lose(monkeypatch, "cxx")
+    with pytest.raises(ToolchainError, match="no cxx"):
         choose_target(Target.CPU)

@@ -1,7 +1,6 @@
 """One agent on one task, from an empty workspace to a trajectory."""
 
 import dataclasses
-import time
 from collections.abc import Callable
 from typing import Literal
 
@@ -18,7 +17,7 @@ from cuda_agent.agent.trajectory import StopReason, Trajectory, Turn
 from cuda_agent.config import Config
 from cuda_agent.environment.environment import Environment
 from cuda_agent.judge.policy import load_policy
-from cuda_agent.llm.chat import ChatModel
+from cuda_agent.llm.chat import ChatModel, Message
 from cuda_agent.llm.patient import PatientChat
 from cuda_agent.rundir import RunDir
 from cuda_agent.sandbox.protocol import Containment, Limits, Sandbox
@@ -57,19 +56,13 @@ def run_episode(
     Raises:
         InfrastructureError: this machine failed, and the episode is not on record.
     """
-    start_s = time.monotonic()
-    policy = load_policy(config.judge)
     prompt = build_prompt(task, target=config.target, limits=config.limits)
     with Environment(
-        task, target=config.target, sandbox=sandbox, policy=policy, folder=run.path
+        task, target=config.target, sandbox=sandbox, policy=load_policy(config.judge), folder=run.path
     ) as environment:
         record = EpisodeRecord(environment, run=run, on_turn=on_turn)
         tools = build_tools(environment, sandbox=sandbox, limits=config.limits)
-        captured = CapturedChat(PatientChat(chat, retries=config.limits.retries))
-        try:
-            stop = run_loop(captured, tools, prompt=prompt, limits=config.limits, on_turn=record.add)
-        except PolicyError as error:
-            stop = Stop(StopReason.POLICY_ERROR, str(error))
+        stop = _converse(chat, tools, prompt=prompt, limits=config.limits, record=record)
         final = record.judge_finally(retries=config.limits.retries)
         trajectory = Trajectory(
             task_id=task.task_id,
@@ -83,10 +76,26 @@ def run_episode(
             submissions=tuple(record.submissions),
             final=final,
             reward=record.compute_reward(final),
-            seconds=time.monotonic() - start_s,
+            seconds=record.seconds,
         )
         record.finish(trajectory)
     return trajectory
+
+
+def _converse(
+    chat: ChatModel,
+    tools: dict[str, Tool],
+    *,
+    prompt: tuple[Message, ...],
+    limits: EpisodeLimits,
+    record: EpisodeRecord,
+) -> Stop:
+    """Run the loop; a policy that fails is one more reason to stop."""
+    captured = CapturedChat(PatientChat(chat, retries=limits.retries))
+    try:
+        return run_loop(captured, tools, prompt=prompt, limits=limits, on_turn=record.add)
+    except PolicyError as error:
+        return Stop(StopReason.POLICY_ERROR, str(error))
 
 
 def build_tools(environment: Environment, *, sandbox: Sandbox, limits: EpisodeLimits) -> dict[str, Tool]:

@@ -25,7 +25,7 @@ class EpisodeLimits(Config):
     invalid_turns: PositiveInt = 5
     """Turns in a row without one usable call, of unknown tools or with unusable arguments."""
     repeated_turns: PositiveInt = 5
-    """Turns in a row that ask for exactly the same and get exactly the same answer."""
+    """Turns in a row that ask for exactly the same."""
     retries: NonNegativeInt = 3
     """How often a model, or the final judging, is tried again when the machine fails."""
 
@@ -49,14 +49,13 @@ class LimitWatch:
         limits = self._limits
         self._turns += 1
         self._invalid = 0 if valid else self._invalid + 1
-        asked = [(call.name, call.arguments, call.raw_arguments) for call in turn.reply.message.tool_calls]
-        action = (asked, [message.content for message in turn.observations])
+        action = [(call.name, call.arguments, call.raw_arguments) for call in turn.reply.message.tool_calls]
         self._repeated = self._repeated + 1 if action == self._last else 1
         self._last = action
         if self._invalid >= limits.invalid_turns:
             return StopReason.INVALID_CALLS, f"{self._invalid} turns in a row without a usable call"
         if self._repeated >= limits.repeated_turns:
-            return StopReason.STUCK, f"the same action with the same answer {self._repeated} times in a row"
+            return StopReason.STUCK, f"the same action {self._repeated} times in a row"
         if self._turns >= limits.turns:
             return StopReason.MAX_TURNS, f"{limits.turns} turns"
         if time.monotonic() >= self._end_s:

@@ -1,6 +1,7 @@
 """An episode while it goes on, and the evaluation that counts in the end."""
 
 import logging
+import time
 from collections.abc import Callable
 
 from cuda_agent.agent.trajectory import SubmissionRecord, Trajectory, Turn
@@ -25,6 +26,7 @@ class EpisodeRecord:
         """The turns so far."""
         self.submissions: list[SubmissionRecord] = []
         """The judged submissions so far."""
+        self._start_s = time.monotonic()
         self._environment = environment
         self._run = run
         self._on_turn = on_turn
@@ -45,6 +47,11 @@ class EpisodeRecord:
         self.turns.append(turn)
         self._run.append(self._live, turn)
         self._on_turn(turn)
+
+    @property
+    def seconds(self) -> float:
+        """Wall-clock seconds since the episode began."""
+        return time.monotonic() - self._start_s
 
     def compute_reward(self, evaluation: Evaluation | None) -> float:
         """The reward of an evaluation under the episode's judge policy; -1 without one."""

@@ -57,6 +57,8 @@ class ConsoleProgress:
             f"{self._title}: {describe_verdict(trajectory)}, reward {trajectory.reward:g} "
             f"({len(trajectory.turns)} turns, {trajectory.seconds:.0f} s)"
         )
+        if trajectory.stop_detail:
+            self._print(f"  stopped: {trajectory.stop_detail}")
 
     def __enter__(self) -> Self:
         """The observer itself."""

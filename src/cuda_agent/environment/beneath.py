@@ -46,7 +46,7 @@ def open_folder_beneath(root: Path, parts: tuple[str, ...], *, create: bool = Fa
         for part in parts:
             if create:
                 _make_folder(part, folder)
-            below = _open_component(part, FOLDER, folder)
+            below = _open_component(part, folder, flags=FOLDER)
             os.close(folder)
             folder = below
         yield folder
@@ -69,7 +69,7 @@ def _give_to_owner_of(parent: int, name: str) -> None:
         os.chown(name, owner.st_uid, owner.st_gid, dir_fd=parent, follow_symlinks=False)
 
 
-def _open_component(name: str, flags: int, folder: int) -> int:
+def _open_component(name: str, folder: int, *, flags: int) -> int:
     try:
         return os.open(name, flags, dir_fd=folder)
     except OSError as error:
@@ -100,7 +100,7 @@ def read_file_beneath(root: Path, path: str, *, limit_bytes: int) -> bytes:
 
 def read_file_in(folder: int, name: str, *, limit_bytes: int) -> bytes:
     """Like `read_file_beneath`, for a name in an opened folder."""
-    descriptor = _open_component(name, os.O_RDONLY | NO_BLOCKING, folder)
+    descriptor = _open_component(name, folder, flags=os.O_RDONLY | NO_BLOCKING)
     with os.fdopen(descriptor, "rb") as stream:
         _check_regular(descriptor, name)
         size = os.fstat(descriptor).st_size
@@ -112,7 +112,7 @@ def read_file_in(folder: int, name: str, *, limit_bytes: int) -> bytes:
     return data
 
 
-def write_file_beneath(root: Path, path: str, data: bytes) -> None:
+def write_file_beneath(root: Path, path: str, *, data: bytes) -> None:
     """Replace or create a regular file beneath `root`, making missing folders.
 
     Raises:
@@ -121,7 +121,7 @@ def write_file_beneath(root: Path, path: str, data: bytes) -> None:
     """
     *folders, name = split_beneath(path)
     with open_folder_beneath(root, tuple(folders), create=True) as folder:
-        descriptor = _open_component(name, os.O_WRONLY | os.O_CREAT | NO_BLOCKING, folder)
+        descriptor = _open_component(name, folder, flags=os.O_WRONLY | os.O_CREAT | NO_BLOCKING)
         with os.fdopen(descriptor, "wb") as stream:
             _check_regular(descriptor, name)
             # A second name of a file elsewhere would carry the write out of the folder.

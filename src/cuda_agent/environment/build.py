@@ -8,7 +8,7 @@ import errno
 import os
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from cuda_agent.environment.diagnose import classify_failure, find_first_error
 from cuda_agent.environment.elf import MAX_LIBRARY_BYTES
 from cuda_agent.environment.instructions import check_instructions
 from cuda_agent.environment.result import BuildResult, BuildStatus
-from cuda_agent.environment.submission import Submission
+from cuda_agent.environment.submission import KERNELS_FOLDER, Submission
 from cuda_agent.environment.symbols import check_symbols, list_functions
 from cuda_agent.sandbox.protocol import Command, Completed, Limits, Mount, Sandbox
 from cuda_agent.tasks.target import Target
@@ -35,7 +35,7 @@ REASONS = {
     BuildStatus.LINK_ERROR: "the objects do not link: a function is defined twice, or a file is damaged",
     BuildStatus.OUT_OF_MEMORY: "the compiler ran out of memory on {unit}: use fewer and shallower templates",
     BuildStatus.TIMED_OUT: "the compiler did not finish {unit} in {limit_s:.0f} s: use fewer templates",
-    BuildStatus.DISK_FULL: "no room for the object of {unit}: large arrays belong in tensors; or free the disk",
+    BuildStatus.DISK_FULL: "no room for the object of {unit}: large arrays belong in tensors",
 }
 
 
@@ -44,6 +44,7 @@ class _Workshop:
     """One build in one temporary folder."""
 
     folder: Path
+    sources: Mapping[str, bytes]
     compilers: Compilers
     sandbox: Sandbox
     deadline_s: float
@@ -90,72 +91,71 @@ def build_submission(
     libraries = compilers.find_libraries(submission.files[unit] for unit in submission.files)
     try:
         with tempfile.TemporaryDirectory(prefix="build-", ignore_cleanup_errors=True) as temporary:
-            workshop = _Workshop(Path(temporary), compilers, sandbox, started + timeout_s)
-            submission.write_to(workshop.folder)
-            (workshop.folder / "exports.map").write_text(VERSION_SCRIPT)
-            result, library = _build(workshop, units, submission, libraries=libraries, folder=folder)
+            place = _lay_build(submission, Path(temporary))
+            workshop = _Workshop(place, submission.files, compilers, sandbox, started + timeout_s)
+            result, library = _build(workshop, units, libraries=libraries, folder=folder)
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
-        result = _fail(BuildStatus.DISK_FULL, "the submission", timeout_s)
-        library = None
+        result, library = _fail(BuildStatus.DISK_FULL, "the submission", limit_s=timeout_s), None
     return result.model_copy(update={"duration_s": time.monotonic() - started}), library
 
 
+def _lay_build(submission: Submission, temporary: Path) -> Path:
+    """Write the sources into a folder in which compilers, each as a user of its own, can work at once."""
+    place = temporary / "build"
+    submission.write_to(place)
+    (place / "exports.map").write_text(VERSION_SCRIPT)
+    temporary.chmod(0o711)
+    for folder in (place, place / KERNELS_FOLDER):
+        folder.chmod(0o777)
+    return place
+
+
 def _build(
-    workshop: _Workshop,
-    units: Sequence[str],
-    submission: Submission,
-    *,
-    libraries: Sequence[Path],
-    folder: Path,
+    workshop: _Workshop, units: Sequence[str], *, libraries: Sequence[Path], folder: Path
 ) -> tuple[BuildResult, Path | None]:
     ends = workshop.compile(units)
     log = "".join(end.stdout + end.stderr for end in ends)
     for unit, end in zip(units, ends, strict=True):
         if end.returncode != 0:
-            return _explain(unit, end, log, submission=submission, otherwise=BuildStatus.COMPILE_ERROR), None
+            result = _explain(unit, end, otherwise=BuildStatus.COMPILE_ERROR, sources=workshop.sources)
+            return result.model_copy(update={"log": log}), None
     objects = [f"{unit}.o" for unit in units]
     end = workshop.run(workshop.compilers.link_command(objects, LIBRARY, libraries=libraries))
     log += end.stdout + end.stderr
     if end.returncode != 0:
-        return _explain(LIBRARY, end, log, submission=submission, otherwise=BuildStatus.LINK_ERROR), None
+        result = _explain(LIBRARY, end, otherwise=BuildStatus.LINK_ERROR, sources=workshop.sources)
+        return result.model_copy(update={"log": log}), None
     library = folder / LIBRARY
     folder.mkdir(parents=True, exist_ok=True)
     library.write_bytes(read_file_beneath(workshop.folder, LIBRARY, limit_bytes=MAX_LIBRARY_BYTES))
-    result = _inspect(workshop, library, log)
+    result = _inspect(workshop, library).model_copy(update={"log": log})
     if result.status is not BuildStatus.OK:
         library.unlink()
         return result, None
     return result, library
 
 
-def _inspect(workshop: _Workshop, library: Path, log: str) -> BuildResult:
+def _inspect(workshop: _Workshop, library: Path) -> BuildResult:
     violations = (*check_symbols(library), *check_instructions(LIBRARY, run=workshop.run))
     if violations:
-        first = violations[0].reason
-        return BuildResult(
-            status=BuildStatus.FORBIDDEN_SYMBOL,
-            reason=f"the library needs {first}",
-            violations=violations,
-            log=log,
-        )
+        reason = f"the library needs {violations[0].reason}"
+        return BuildResult(status=BuildStatus.FORBIDDEN_SYMBOL, reason=reason, violations=violations)
     functions = list_functions(library)
     if not functions:
         reason = "the library exports no function: add EXPORT_KERNEL(name, function);"
-        return BuildResult(status=BuildStatus.NO_KERNELS, reason=reason, log=log)
-    return BuildResult(status=BuildStatus.OK, log=log, functions=functions)
+        return BuildResult(status=BuildStatus.NO_KERNELS, reason=reason)
+    return BuildResult(status=BuildStatus.OK, functions=functions)
 
 
 def _explain(
-    unit: str, end: Completed, log: str, *, submission: Submission, otherwise: BuildStatus
+    unit: str, end: Completed, *, otherwise: BuildStatus, sources: Mapping[str, bytes]
 ) -> BuildResult:
     status = classify_failure(end, otherwise)
-    lines = (
-        "" if status is BuildStatus.TIMED_OUT else find_first_error(end.stderr + end.stdout, submission.files)
-    )
-    return _fail(status, unit, end.duration_s).model_copy(update={"error_lines": lines, "log": log})
+    lines = "" if status is BuildStatus.TIMED_OUT else find_first_error(end.stderr + end.stdout, sources)
+    return _fail(status, unit, limit_s=end.duration_s).model_copy(update={"error_lines": lines})
 
 
-def _fail(status: BuildStatus, unit: str, limit_s: float) -> BuildResult:
+def _fail(status: BuildStatus, unit: str, *, limit_s: float) -> BuildResult:
     return BuildResult(status=status, reason=REASONS[status].format(unit=unit, limit_s=limit_s))

@@ -45,7 +45,11 @@ NVCC_FLAGS = (
     "--expt-extended-lambda",
     "-Xcompiler=-fPIC,-fvisibility=hidden,-fopenmp,-fdiagnostics-color=never",
 )
-TARGET_MACRO = {Target.CPU: "-DCUDA_AGENT_TARGET_CPU", Target.CUDA: "-DCUDA_AGENT_TARGET_CUDA"}
+MACROS = {
+    Target.CPU: ("-DCUDA_AGENT_TARGET_CPU",),
+    # cub's profiling marks would load a tool at run time.
+    Target.CUDA: ("-DCUDA_AGENT_TARGET_CUDA", "-DCCCL_DISABLE_NVTX", "-DNVTX_DISABLE"),
+}
 
 # Only exported functions leave the library: nothing in it can stand in for another library's function.
 VERSION_SCRIPT = "{ global: __tvm_ffi_*; local: *; };\n"
@@ -85,7 +89,7 @@ class Compilers:
         """Compile one source into an object file; paths are relative to the build's folder."""
         includes = [f"-I{folder}" for folder in self.include_dirs]
         systems = [part for folder in self.system_dirs for part in ("-isystem", str(folder))]
-        tail = [TARGET_MACRO[self.target], *includes, *systems, "-c", source, "-o", output]
+        tail = [*MACROS[self.target], *includes, *systems, "-c", source, "-o", output]
         if not source.endswith(".cu"):
             return [str(self.cxx), *CXX_FLAGS, *tail]
         number = self.arch.removeprefix("sm_")

@@ -22,7 +22,7 @@ class TokenKind(StrEnum):
     PUNCTUATION = "punctuation"
     """One character of an operator or bracket."""
     NUMBER = "number"
-    """A number."""
+    """A numeric literal."""
     CHARACTER = "character"
     """A character literal."""
     INCLUDE = "include"

@@ -9,7 +9,7 @@ from cuda_agent.sandbox.protocol import Completed
 SYMPTOMS: tuple[tuple[BuildStatus, re.Pattern[str]], ...] = (
     (
         BuildStatus.DISK_FULL,
-        re.compile(r"No space left on device|Disk quota exceeded|File size limit exceeded"),
+        re.compile(r"No space left on device|Disk quota exceeded|File size limit exceeded|File too large"),
     ),
     (
         BuildStatus.OUT_OF_MEMORY,
@@ -66,7 +66,7 @@ def find_first_error(output: str, sources: Mapping[str, bytes]) -> str:
         if NEXT_DIAGNOSTIC.match(line):
             break
         lines.append(line)
-    source = _source_line(match["file"], int(match["line"] or match["nvcc_line"]), sources)
+    source = _source_line(match, sources)
     if source and len(lines) == 1:
         lines.append(f"    {source}")
     if match["file"] not in sources:
@@ -77,14 +77,15 @@ def find_first_error(output: str, sources: Mapping[str, bytes]) -> str:
 def _find_place(output: str, sources: Mapping[str, bytes]) -> list[str]:
     """Where the submission comes in when the error itself is inside a header of others."""
     for match in PLACE.finditer(output):
-        source = _source_line(match["file"], int(match["line"] or match["nvcc_line"]), sources)
+        source = _source_line(match, sources)
         if source:
             return [match.group(), f"    {source}"]
     return []
 
 
-def _source_line(file: str, line: int, sources: Mapping[str, bytes]) -> str:
-    text = sources.get(file, b"").decode("utf-8", "replace").splitlines()
+def _source_line(match: re.Match[str], sources: Mapping[str, bytes]) -> str:
+    line = int(match["line"] or match["nvcc_line"])
+    text = sources.get(match["file"], b"").decode("utf-8", "replace").splitlines()
     return text[line - 1].strip() if 0 < line <= len(text) else ""
 
 

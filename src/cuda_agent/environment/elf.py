@@ -84,7 +84,9 @@ def _read(image: bytes) -> DynamicSymbols:
     strings_at = _to_offset(segments, single[DT_STRTAB])
     strings = image[strings_at : strings_at + single.get(DT_STRSZ, 0)]
     count = struct.unpack_from("<II", image, _to_offset(segments, single[DT_HASH]))[1]
-    undefined, defined = _read_symbols(image, _to_offset(segments, single[DT_SYMTAB]), count, strings)
+    undefined, defined = _read_symbols(
+        image, _to_offset(segments, single[DT_SYMTAB]), count=count, strings=strings
+    )
     needed = tuple(_read_string(strings, value) for tag, value in entries if tag == DT_NEEDED)
     loader = tuple(LOADER_TAGS[tag] for tag, _ in entries if tag in LOADER_TAGS)
     return DynamicSymbols(undefined, defined, needed, loader)
@@ -107,7 +109,7 @@ def _to_offset(segments: list[tuple[int, ...]], address: int) -> int:
 
 
 def _read_symbols(
-    image: bytes, offset: int, count: int, strings: bytes
+    image: bytes, offset: int, *, count: int, strings: bytes
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     undefined: set[str] = set()
     defined: set[str] = set()

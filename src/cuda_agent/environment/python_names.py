@@ -10,7 +10,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 MODULE_LIST = "torch.nn.ModuleList"
 
 
-@dataclass
+@dataclass(frozen=True)
 class ClassNames:
     """What one class of the file defines."""
 
@@ -22,7 +22,7 @@ class ClassNames:
     """Values assigned to each attribute of self; None where the value cannot be told."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class FileNames:
     """What the names of one file stand for."""
 
@@ -89,9 +89,9 @@ def collect_names(tree: ast.Module) -> FileNames:
             names.classes[node.name] = _read_class(node)
     _inherit(names)
     for each in names.classes.values():
-        names.declared |= each.methods | set(each.held)
-    names.building = _find_building(tree)
-    names.choices = _find_choices(tree, names)
+        names.declared.update(each.methods, each.held)
+    names.building.update(_find_building(tree))
+    names.choices.update(_find_choices(tree, names))
     return names
 
 
@@ -147,8 +147,9 @@ def _inherit(names: FileNames) -> None:
         for base in each.node.bases:
             if isinstance(base, ast.Name) and base.id in names.classes:
                 parent = names.classes[base.id]
-                each.methods |= parent.methods
-                each.held = {**parent.held, **each.held}
+                each.methods.update(parent.methods)
+                for name, values in parent.held.items():
+                    each.held.setdefault(name, values)
 
 
 def _find_building(tree: ast.Module) -> set[Function]:

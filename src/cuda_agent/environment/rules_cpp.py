@@ -60,7 +60,7 @@ class _Check:
         name, rest = line[0], line[1:]
         reason = self._lists["directive"].refuse(name.text)
         if reason is not None:
-            yield self._violation(name.line, "directive", f"`#{name.text}`: {reason}")
+            yield self._violation(name.line, "directive", reason=f"`#{name.text}`: {reason}")
         elif name.text == "include":
             yield from self._include(rest, name.line)
         elif name.text == "pragma":
@@ -68,7 +68,9 @@ class _Check:
 
     def _include(self, rest: Sequence[Token], line: int) -> Iterator[Violation]:
         if not rest or rest[0].kind is not TokenKind.INCLUDE:
-            yield self._violation(line, "include", "name the file right after #include, not through a macro")
+            yield self._violation(
+                line, "include", reason="name the file right after #include, not through a macro"
+            )
             return
         is_quoted, name = rest[0].text[0] == '"', rest[0].text[1:-1]
         if is_quoted:
@@ -77,7 +79,7 @@ class _Check:
                 return
         reason = "paths that climb are not allowed" if ".." in name else self._refuse_include(name)
         if reason is not None:
-            yield self._violation(line, "include", f"`{name}`: {reason}")
+            yield self._violation(line, "include", reason=f"`{name}`: {reason}")
 
     def _refuse_include(self, name: str) -> str | None:
         reason = self._lists["include"].refuse(name)
@@ -90,11 +92,11 @@ class _Check:
         # `GCC optimize` is named by two words, `omp parallel` by one.
         allowed = self._lists["pragma"]
         if words and allowed.refuse(words[0]) is not None and allowed.refuse(" ".join(words)) is not None:
-            yield self._violation(line, "pragma", f"`#pragma {' '.join(words)}`: {allowed.default}")
+            yield self._violation(line, "pragma", reason=f"`#pragma {' '.join(words)}`: {allowed.default}")
 
     def _pragma_operator(self, following: Sequence[Token], line: int) -> Iterator[Violation]:
         if len(following) < 2 or following[1].kind is not TokenKind.STRING:
-            yield self._violation(line, "pragma", "_Pragma takes a string written out here")
+            yield self._violation(line, "pragma", reason="_Pragma takes a string written out here")
             return
         yield from self._pragma(following[1].text.split()[:2], line)
 
@@ -103,10 +105,10 @@ class _Check:
         is_device_code = self._target is Target.CUDA and not self._path.endswith(".cpp")
         for token in tokens:
             if token.kind is TokenKind.NAME and token.text in ASSEMBLY and not is_device_code:
-                yield self._violation(token.line, "assembly", f"`{token.text}`: {NO_ASSEMBLY}")
+                yield self._violation(token.line, "assembly", reason=f"`{token.text}`: {NO_ASSEMBLY}")
             elif token.kind is TokenKind.STRING and any(word in token.text for word in FILE_DIRECTIVES):
                 yield self._violation(
-                    token.line, "assembly", "assembly that reads files: put data into tensors"
+                    token.line, "assembly", reason="assembly that reads files: put data into tensors"
                 )
 
     def attributes(self, tokens: Sequence[Token]) -> Iterator[Violation]:
@@ -122,9 +124,9 @@ class _Check:
             for each in _bracketed(tokens, position if is_bracket else position + 1):
                 reason = self._lists["attribute"].refuse(each.text) if each.kind is TokenKind.NAME else None
                 if reason is not None:
-                    yield self._violation(each.line, "attribute", f"`{each.text}`: {reason}")
+                    yield self._violation(each.line, "attribute", reason=f"`{each.text}`: {reason}")
 
-    def _violation(self, line: int, rule: str, reason: str) -> Violation:
+    def _violation(self, line: int, rule: str, *, reason: str) -> Violation:
         return Violation(file=self._path, line=line, rule=rule, reason=reason)
 
 

@@ -10,7 +10,7 @@ import ast
 import builtins
 from collections.abc import Iterable
 
-from cuda_agent.environment.allowlist import Allowlist, load_allowlists
+from cuda_agent.environment.allowlist import load_allowlists
 from cuda_agent.environment.python_names import FileNames, Function, collect_names
 from cuda_agent.environment.result import Violation
 
@@ -57,9 +57,11 @@ def check_python(tree: ast.Module, file: str) -> tuple[Violation, ...]:
     visitor.visit(tree)
     model = names.classes.get(MODEL_CLASS)
     if model is None:
-        visitor.refuse(None, "model-class", f"there is no class {MODEL_CLASS} at the top level: define it")
+        visitor.refuse(
+            None, "model-class", reason=f"there is no class {MODEL_CLASS} at the top level: define it"
+        )
     elif "forward" not in model.methods:
-        visitor.refuse(model.node, "model-class", f"{MODEL_CLASS} defines no forward: define it")
+        visitor.refuse(model.node, "model-class", reason=f"{MODEL_CLASS} defines no forward: define it")
     return tuple(sorted(set(visitor.found), key=lambda violation: (violation.line, violation.reason)))
 
 
@@ -74,7 +76,7 @@ class _Visitor(ast.NodeVisitor):
         self._is_building = True
         self._class: str | None = None
 
-    def refuse(self, node: ast.AST | None, rule: str, reason: str) -> None:
+    def refuse(self, node: ast.AST | None, rule: str, *, reason: str) -> None:
         """Note one broken rule."""
         line = getattr(node, "lineno", 0)
         self.found.append(Violation(file=self._file, line=line, rule=rule, reason=reason))
@@ -86,21 +88,27 @@ class _Visitor(ast.NodeVisitor):
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         if node.level or node.module is None:
             self.refuse(
-                node, "import", "a submission has no package of its own: put everything into model_new.py"
+                node,
+                "import",
+                reason="a submission has no package of its own: put everything into model_new.py",
             )
             return
         self._check_module(node, node.module)
         for alias in node.names:
             path = f"{node.module}.{alias.name}"
             if alias.name == "*":
-                self.refuse(node, "import", "import names one by one, so that the file says what it uses")
+                self.refuse(
+                    node, "import", reason="import names one by one, so that the file says what it uses"
+                )
             elif self._lists["modules"].refused.find(path):
                 self._check_module(node, path)
+            elif path not in MODULES and self._lists["modules"].refuse(path) is not None:
+                self._check_path(node, path, is_call=False)
 
     def _check_module(self, node: ast.AST, module: str) -> None:
         reason = self._lists["modules"].refuse(module)
         if reason is not None:
-            self.refuse(node, "import", f"`import {module}`: {reason}")
+            self.refuse(node, "import", reason=f"`import {module}`: {reason}")
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         for base in node.bases:
@@ -109,9 +117,9 @@ class _Visitor(ast.NodeVisitor):
                 reason = (
                     f"`{ast.unparse(base)}`: derive from torch.nn.Module, whose forward you write yourself"
                 )
-                self.refuse(base, "base-class", reason)
+                self.refuse(base, "base-class", reason=reason)
         if node.keywords:
-            self.refuse(node, "base-class", "a class takes no keywords such as metaclass")
+            self.refuse(node, "base-class", reason="a class takes no keywords such as metaclass")
         self._visit_all(node.decorator_list)
         outer, self._class = self._class, node.name if node.name in self._names.classes else None
         for statement in node.body:
@@ -124,19 +132,21 @@ class _Visitor(ast.NodeVisitor):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         for name in [target.id for target in targets if isinstance(target, ast.Name)]:
             if (name == "forward" or name.startswith("_")) and name not in DEFINABLE_DUNDERS:
-                self.refuse(node, "class-variable", "write methods with def, so that they can be checked")
+                self.refuse(
+                    node, "class-variable", reason="write methods with def, so that they can be checked"
+                )
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         self._visit_function(node)
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
-        self.refuse(node, "async", "nothing here waits: write a plain function")
+        self.refuse(node, "async", reason="nothing here waits: write a plain function")
         self._visit_function(node)
 
     def _visit_function(self, node: Function) -> None:
         if _is_dunder(node.name) and node.name not in DEFINABLE_DUNDERS:
             self.refuse(
-                node, "dunder", f"`{node.name}` changes how Python itself behaves: use a plain method"
+                node, "dunder", reason=f"`{node.name}` changes how Python itself behaves: use a plain method"
             )
         defaults = [each for each in (*node.args.defaults, *node.args.kw_defaults) if each is not None]
         self._visit_all([*node.decorator_list, *defaults])
@@ -162,13 +172,13 @@ class _Visitor(ast.NodeVisitor):
         elif node.id in self._names.imports:
             self._check_path(node, self._names.imports[node.id], is_call=False)
         elif node.id in BUILTINS and node.id not in self._names.functions:
-            self._check(node, "builtin", self._lists["builtin"], node.id)
+            self._check(node, node.id, rule="builtin", table="builtin")
         elif _is_dunder(node.id):
-            self.refuse(node, "dunder", f"`{node.id}`: dunder names reach into Python itself")
+            self.refuse(node, "dunder", reason=f"`{node.id}`: dunder names reach into Python itself")
 
     def _check_binding(self, node: ast.AST, name: str) -> None:
         if name in self._names.imports or name in self._names.functions or name in self._names.classes:
-            self.refuse(node, "rebinding", f"`{name}`: {ONE_MEANING}")
+            self.refuse(node, "rebinding", reason=f"`{name}`: {ONE_MEANING}")
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
         if node.name:
@@ -189,15 +199,15 @@ class _Visitor(ast.NodeVisitor):
     def _check_setting(self, node: ast.Attribute, path: str | None) -> None:
         is_self = isinstance(node.value, ast.Name) and node.value.id == "self"
         if path is not None or _is_dunder(node.attr) or not (is_self or self._is_building):
-            self.refuse(node, "set-attribute", f"`{ast.unparse(node)}`: {ONLY_SELF}")
+            self.refuse(node, "set-attribute", reason=f"`{ast.unparse(node)}`: {ONLY_SELF}")
         elif self._class is not None and node.attr in self._names.classes[self._class].methods:
-            self.refuse(node, "set-attribute", f"`{ast.unparse(node)}`: a method keeps its meaning")
+            self.refuse(node, "set-attribute", reason=f"`{ast.unparse(node)}`: a method keeps its meaning")
 
     def _check_attribute(self, node: ast.AST, name: str) -> None:
         if name in self._names.declared and not _is_dunder(name):
             return
         table = "constructor_attribute" if self._is_building else "attribute"
-        self._check(node, "attribute", self._lists[table], name)
+        self._check(node, name, rule="attribute", table=table)
 
     def _check_path(self, node: ast.AST, path: str, *, is_call: bool) -> None:
         """Check a dotted path that starts at an import."""
@@ -206,13 +216,15 @@ class _Visitor(ast.NodeVisitor):
         )
         rest = path.removeprefix(module).strip(".").split(".")
         if rest == [""]:
-            self.refuse(node, "module", f"`{path}`: {WRITE_OUT}")
+            self.refuse(node, "module", reason=f"`{path}`: {WRITE_OUT}")
             return
         base, extras = f"{module}.{rest[0]}", rest[1:]
         anywhere, building = self._lists["anywhere"], self._lists["constructor"]
         allowed = anywhere.refuse(base) is None or (self._is_building and building.refuse(base) is None)
         if not allowed or anywhere.refused.find(path) not in (None, anywhere.refused.find(base)):
-            self.refuse(node, "forbidden-name", f"`{path}`: {anywhere.refuse(path) or anywhere.default}")
+            self.refuse(
+                node, "forbidden-name", reason=f"`{path}`: {anywhere.refuse(path) or anywhere.default}"
+            )
             return
         for position, name in enumerate(extras):
             if is_call and position == len(extras) - 1:
@@ -220,10 +232,10 @@ class _Visitor(ast.NodeVisitor):
             else:
                 self._check_attribute(node, name)
 
-    def _check(self, node: ast.AST, rule: str, allowlist: Allowlist, name: str) -> None:
-        reason = allowlist.refuse(name)
+    def _check(self, node: ast.AST, name: str, *, rule: str, table: str) -> None:
+        reason = self._lists[table].refuse(name)
         if reason is not None:
-            self.refuse(node, rule, f"`{name}`: {reason}")
+            self.refuse(node, rule, reason=f"`{name}`: {reason}")
 
     def visit_Call(self, node: ast.Call) -> None:
         path = self._names.resolve(node.func)
@@ -234,7 +246,7 @@ class _Visitor(ast.NodeVisitor):
         elif isinstance(node.func, ast.Name):
             self._check_name_call(node.func, node)
         elif not self._is_own_item(node.func):
-            self.refuse(node, "call", f"`{ast.unparse(node.func)}(...)`: {BY_NAME}")
+            self.refuse(node, "call", reason=f"`{ast.unparse(node.func)}(...)`: {BY_NAME}")
             self.visit(node.func)
         self._visit_all([*node.args, *node.keywords])
 
@@ -244,7 +256,7 @@ class _Visitor(ast.NodeVisitor):
             if func.attr in own.methods or self._names.holds_own(own.node.name, func.attr):
                 return
             if func.attr in own.held and not self._is_building:
-                self.refuse(func, "held-layer", f"`self.{func.attr}(...)`: {HOLDER}")
+                self.refuse(func, "held-layer", reason=f"`self.{func.attr}(...)`: {HOLDER}")
                 return
         is_super = isinstance(func.value, ast.Call) and ast.unparse(func.value.func) == "super"
         if not (is_super and func.attr == "__init__"):
@@ -253,17 +265,17 @@ class _Visitor(ast.NodeVisitor):
 
     def _check_method(self, node: ast.AST, name: str) -> None:
         if self._is_building and not _is_dunder(name):
-            self._check(node, "method", self._lists["constructor_method"], name)
+            self._check(node, name, rule="method", table="constructor_method")
         else:
-            self._check(node, "method", self._lists["method"], name)
+            self._check(node, name, rule="method", table="method")
 
     def _check_name_call(self, func: ast.Name, call: ast.Call) -> None:
         if func.id in BUILTINS and func.id not in self._names.functions:
             self.visit(func)
             if any(keyword.arg == "key" for keyword in call.keywords):
-                self.refuse(call, "call", f"`{func.id}(key=...)`: {BY_NAME}")
+                self.refuse(call, "call", reason=f"`{func.id}(key=...)`: {BY_NAME}")
         elif not (self._is_building or func.id in self._names.callable):
-            self.refuse(func, "call", f"`{func.id}(...)`: {BY_NAME}")
+            self.refuse(func, "call", reason=f"`{func.id}(...)`: {BY_NAME}")
 
     def _is_own_item(self, func: ast.expr) -> bool:
         """Whether a callee is `self.blocks[i]` with a list of modules of this file."""
@@ -283,7 +295,9 @@ class _Visitor(ast.NodeVisitor):
     def _check_operator(self, node: ast.AST, operator: ast.operator) -> None:
         if isinstance(operator, ast.MatMult) and not self._is_building:
             self.refuse(
-                node, "operator", "`@` is a matrix product: do it in a kernel, with cuBLAS where that fits"
+                node,
+                "operator",
+                reason="`@` is a matrix product: do it in a kernel, with cuBLAS where that fits",
             )
 
 

@@ -77,7 +77,7 @@ def freeze_submission(folder: Path) -> Submission:
     with open_folder_beneath(folder, ()) as root:
         names = _list_names(root)
         if MODEL_FILE in names:
-            taking.take(root, MODEL_FILE, MODEL_FILE)
+            taking.take(root, MODEL_FILE, path=MODEL_FILE)
         else:
             taking.refuse(MODEL_FILE, f"there is no {MODEL_FILE}: write it, with a class ModelNew")
         taking.ignored += [name for name in names if name not in (MODEL_FILE, KERNELS_FOLDER)]
@@ -98,7 +98,7 @@ def _take_kernels(folder: Path, taking: "_Taking") -> None:
                         _printable(path), "the name may hold letters, digits and _ . + - only: rename it"
                     )
                 else:
-                    taking.take(kernels, name, path)
+                    taking.take(kernels, name, path=path)
     except OSError as error:
         taking.refuse(KERNELS_FOLDER, f"{KERNELS_FOLDER} must be a plain folder ({error}): make it one")
 
@@ -129,7 +129,7 @@ class _Taking:
         """Note why the file at `path` cannot be taken."""
         self.problems.append(Violation(file=path, line=0, rule="files", reason=reason))
 
-    def take(self, folder: int, name: str, path: str) -> None:
+    def take(self, folder: int, name: str, *, path: str) -> None:
         """Read one file, unless a limit or its kind forbids."""
         if len(self.files) == MAX_FILES:
             self.refuse(path, f"more than {MAX_FILES} files: merge some")

@@ -21,20 +21,20 @@ def check_symbols(library: Path) -> tuple[Violation, ...]:
     try:
         symbols = read_dynamic_symbols(library)
     except ElfError as error:
-        return (_violation(library, "symbol-table", f"{error}"),)
+        return (_violation(library, "symbol-table", reason=f"{error}"),)
     lists = load_allowlists("symbols")
     found = []
     for name in symbols.undefined:
         reason = lists["undefined"].refuse(name)
         if reason is not None:
-            found.append(_violation(library, "forbidden-symbol", f"`{name}`: {reason}"))
+            found.append(_violation(library, "forbidden-symbol", reason=f"`{name}`: {reason}"))
     for name in symbols.needed:
         reason = lists["needed"].refuse(name)
         if reason is not None:
-            found.append(_violation(library, "forbidden-library", f"`{name}`: {reason}"))
+            found.append(_violation(library, "forbidden-library", reason=f"`{name}`: {reason}"))
     for entry in symbols.loader_entries:
         reason = "a library may not steer where others are loaded from"
-        found.append(_violation(library, "loader-entry", f"`{entry}`: {reason}"))
+        found.append(_violation(library, "loader-entry", reason=f"`{entry}`: {reason}"))
     return tuple(found)
 
 
@@ -54,5 +54,5 @@ def _find_exports(symbols: DynamicSymbols) -> tuple[str, ...]:
     return tuple(name for name in exported if not name.startswith("_"))
 
 
-def _violation(library: Path, rule: str, reason: str) -> Violation:
+def _violation(library: Path, rule: str, *, reason: str) -> Violation:
     return Violation(file=library.name, line=0, rule=rule, reason=reason)

@@ -24,8 +24,10 @@ FALLBACK_ARCH = "sm_90a"
 CXX_NAMES = ("g++", "c++", "clang++")
 NVCC_QUERY_S = 10.0
 
+CXX_VARIABLE = "CUDA_AGENT_CXX"
 CXX_MEND = (
-    "install a C++17 compiler (on Debian or Ubuntu: apt-get install g++), or name one in the variable CXX"
+    "install a C++17 compiler (on Debian or Ubuntu: apt-get install g++), "
+    f"or name one in the variable {CXX_VARIABLE}"
 )
 NVCC_MEND = (
     "install the CUDA toolkit 12.8 or newer and put nvcc on PATH or its folder in CUDA_HOME, "
@@ -35,17 +37,20 @@ TVM_FFI_MEND = "install apache-tvm-ffi into this Python environment"
 
 
 def find_cxx() -> Path:
-    """The host C++ compiler: the variable CXX, else g++, c++ or clang++ on PATH.
+    """The host C++ compiler: the variable CUDA_AGENT_CXX, else g++, c++ or clang++ on PATH, else CXX.
+
+    CXX comes last, because it is often set for another purpose, to a compiler whose own C++ library
+    is linked in, which the check of symbols would refuse.
 
     Raises:
-        ToolchainError: there is none, or CXX names none.
+        ToolchainError: there is none, or CUDA_AGENT_CXX names none.
     """
-    asked = os.environ.get("CXX", "").strip()
-    for name in (asked,) if asked else CXX_NAMES:
-        found = shutil.which(name)
+    asked = os.environ.get(CXX_VARIABLE, "").strip()
+    for name in (asked,) if asked else (*CXX_NAMES, os.environ.get("CXX", "").strip()):
+        found = shutil.which(name) if name else None
         if found:
             return Path(found)
-    cause = f"CXX names {asked!r}, which is not there" if asked else "no C++ compiler on PATH"
+    cause = f"{CXX_VARIABLE} names {asked!r}, which is not there" if asked else "no C++ compiler on PATH"
     raise ToolchainError(f"{cause}: {CXX_MEND}")
 
 
@@ -166,6 +171,7 @@ def find_cuda_library(name: str, nvcc: Path) -> Path:
         *sorted(_site_packages().glob("nvidia/*/lib")),
         home / "lib64",
         home / "targets/x86_64-linux/lib",
+        home / "lib64/stubs",
         Path("/usr/lib/x86_64-linux-gnu"),
         Path("/usr/lib64"),
     ]

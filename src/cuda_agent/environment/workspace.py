@@ -88,7 +88,7 @@ class Workspace:
                 raise WorkspaceError(
                     f"{path} would have {len(data):,} bytes; a file may have {MAX_TEXT_BYTES:,}"
                 )
-            write_file_beneath(self.root, relative, data)
+            write_file_beneath(self.root, relative, data=data)
         except UnicodeEncodeError as error:
             raise WorkspaceError(f"the text for {path} holds characters that UTF-8 cannot hold") from error
         except OSError as error:

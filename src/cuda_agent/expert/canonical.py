@@ -1,13 +1,17 @@
 """From ATen's words to ours: every traced operation becomes a few of those that `ops.py` knows."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import prod
 
 from pydantic import JsonValue
 
 from cuda_agent.expert import ops
 from cuda_agent.expert.graph import Graph, Node, find_refs
+
+
+Args = Mapping[str, JsonValue]
+"""Arguments of a node by name."""
 
 
 class UnsupportedError(ValueError):
@@ -34,25 +38,24 @@ class Draft:
         """The traced node that an argument refers to."""
         return self._traced[find_refs([arg])[0]]
 
-    def add(self, op: str, args: dict[str, JsonValue], shape: tuple[int, ...], dtype: str) -> str:
+    def add(self, op: str, args: Args, *, shape: tuple[int, ...], dtype: str) -> str:
         """Append a node and return its name."""
         if dtype not in ops.LANES:
             raise UnsupportedError(f"tensors of dtype {dtype or 'unknown'} are beyond me (operation {op})")
         name = f"v{len(self.nodes)}"
-        self.nodes.append(Node(name=name, op=op, args=args, shape=shape, dtype=dtype))
+        self.nodes.append(Node(name=name, op=op, args=dict(args), shape=shape, dtype=dtype))
         self.shapes[name], self.dtypes[name] = shape, dtype
         return name
 
     def point(self, op: str, operands: list[JsonValue], *, like: Node) -> str:
         """Append a pointwise node with the shape and dtype of `like`; operands are names or numbers."""
-        named = {str(k): {"ref": item} if isinstance(item, str) else item for k, item in enumerate(operands)}
-        return self.add(op, named, like.shape, like.dtype)
+        return self.add(op, name_operands(operands), shape=like.shape, dtype=like.dtype)
 
     def reshape(self, name: str, shape: tuple[int, ...]) -> str:
         """The same elements under other sizes."""
         if self.shapes[name] == shape:
             return name
-        return self.add("reshape", {"input": {"ref": name}}, shape, self.dtypes[name])
+        return self.add("reshape", {"input": {"ref": name}}, shape=shape, dtype=self.dtypes[name])
 
     def reduce(self, op: str, name: str, *, dims: tuple[int, ...], keepdim: bool, dtype: str) -> str:
         """Reduce over `dims` (all of them when empty)."""
@@ -61,9 +64,14 @@ class Draft:
         if not over:
             return name
         kept = tuple(size for dim, size in enumerate(shape) if dim not in over)
-        result = self.add(op, {"input": {"ref": name}, "dims": list(over)}, kept, dtype)
+        result = self.add(op, {"input": {"ref": name}, "dims": list(over)}, shape=kept, dtype=dtype)
         wide = tuple(1 if dim in over else size for dim, size in enumerate(shape))
         return self.reshape(result, wide) if keepdim else result
+
+
+def name_operands(operands: list[JsonValue]) -> dict[str, JsonValue]:
+    """Operands of a pointwise node as its arguments: names become references, numbers stay."""
+    return {str(place): {"ref": item} if isinstance(item, str) else item for place, item in enumerate(operands)}
 
 
 Rule = Callable[[Draft, Node], str]
@@ -153,12 +161,12 @@ def write_full(draft: Draft, node: Node) -> str:
     value = next(node.args[key] for key in ("fill_value", "s", "value") if key in node.args)
     if not isinstance(value, int | float):
         raise UnsupportedError(f"a tensor is filled with {value!r}")
-    return draft.add("full", {"value": value}, node.shape, node.dtype)
+    return draft.add("full", {"value": value}, shape=node.shape, dtype=node.dtype)
 
 
 def write_filled(value: float) -> Rule:
     """A rule for zeros and ones."""
-    return lambda draft, node: draft.add("full", {"value": value}, node.shape, node.dtype)
+    return lambda draft, node: draft.add("full", {"value": value}, shape=node.shape, dtype=node.dtype)
 
 
 def write_arange(draft: Draft, node: Node) -> str:
@@ -166,7 +174,7 @@ def write_arange(draft: Draft, node: Node) -> str:
     start, step = node.args.get("start", 0), node.args.get("step", 1)
     if not (isinstance(start, int) and isinstance(step, int)):
         raise UnsupportedError("an arange that does not count in whole steps is beyond me")
-    counted = draft.add("iota", {"start": start, "step": step}, node.shape, "int64")
+    counted = draft.add("iota", {"start": start, "step": step}, shape=node.shape, dtype="int64")
     return counted if node.dtype == "int64" else draft.point("cast", [counted], like=node)
 
 
@@ -178,15 +186,14 @@ def write_sum(op: str) -> Rule:
         dims = node.get_ints("dim") or node.get_ints("dims")
         name = draft.find(node.args[key])
         if draft.dtypes[name] != node.dtype:
-            name = draft.add("cast", {"0": {"ref": name}}, draft.shapes[name], node.dtype)
+            name = draft.add("cast", {"0": {"ref": name}}, shape=draft.shapes[name], dtype=node.dtype)
         return draft.reduce(op, name, dims=dims, keepdim=node.args.get("keepdim") is True, dtype=node.dtype)
 
     return rule
 
 
-def count_reduced(draft: Draft, name: str, dims: tuple[int, ...]) -> int:
+def count_reduced(shape: tuple[int, ...], dims: tuple[int, ...]) -> int:
     """How many elements go into one result."""
-    shape = draft.shapes[name]
     return prod(shape[dim] for dim in dims) if dims else prod(shape)
 
 
@@ -194,7 +201,7 @@ def write_mean(draft: Draft, node: Node) -> str:
     """A sum times the reciprocal count."""
     dims = node.get_ints("dim")
     total = write_sum("sum")(draft, node)
-    count = count_reduced(draft, draft.find(node.args["self"]), dims)
+    count = count_reduced(draft.shapes[draft.find(node.args["self"])], dims)
     return draft.point("mul", [total, 1.0 / count], like=node)
 
 
@@ -204,7 +211,7 @@ def write_var(draft: Draft, node: Node) -> str:
     dims = node.get_ints("dims") or node.get_ints("dim")
     correction = node.args.get("correction")
     lost = float(correction) if isinstance(correction, int | float) else 1.0
-    count, dtype = count_reduced(draft, name, dims), node.dtype
+    count, dtype = count_reduced(draft.shapes[name], dims), node.dtype
     total = draft.reduce("sum", name, dims=dims, keepdim=True, dtype=dtype)
     wide = Node(name="", op="", args={}, shape=draft.shapes[name], dtype=dtype)
     thin = Node(name="", op="", args={}, shape=draft.shapes[total], dtype=dtype)

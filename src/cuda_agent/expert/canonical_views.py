@@ -1,5 +1,7 @@
 """Canonical forms of operations that only move elements."""
 
+from pydantic import JsonValue
+
 from cuda_agent.expert.canonical import Draft, UnsupportedError
 from cuda_agent.expert.graph import Node
 
@@ -19,7 +21,7 @@ def write_expand(draft: Draft, node: Node) -> str:
     name = draft.find(node.args["self"])
     if draft.shapes[name] == node.shape:
         return name
-    return draft.add("expand", {"input": {"ref": name}}, node.shape, node.dtype)
+    return draft.add("expand", {"input": {"ref": name}}, shape=node.shape, dtype=node.dtype)
 
 
 def write_broadcast(draft: Draft, node: Node) -> str:
@@ -32,7 +34,7 @@ def write_broadcast(draft: Draft, node: Node) -> str:
     name = draft.reshape(name, tuple(wide))
     if tuple(wide) == node.shape:
         return name
-    return draft.add("expand", {"input": {"ref": name}}, node.shape, node.dtype)
+    return draft.add("expand", {"input": {"ref": name}}, shape=node.shape, dtype=node.dtype)
 
 
 def write_permute(draft: Draft, node: Node) -> str:
@@ -48,7 +50,7 @@ def write_permute(draft: Draft, node: Node) -> str:
             order[first % rank], order[second % rank] = second % rank, first % rank
     if order == list(range(rank)):
         return name
-    return draft.add("permute", {"input": {"ref": name}, "dims": list(order)}, node.shape, node.dtype)
+    return draft.add("permute", {"input": {"ref": name}, "dims": [*order]}, shape=node.shape, dtype=node.dtype)
 
 
 def add_slice(draft: Draft, name: str, *, dim: int, start: int, step: int = 1, size: int) -> str:
@@ -57,8 +59,8 @@ def add_slice(draft: Draft, name: str, *, dim: int, start: int, step: int = 1, s
     if (start, step, size) == (0, 1, shape[dim]):
         return name
     shape[dim] = size
-    args = {"input": {"ref": name}, "dim": dim, "start": start, "step": step}
-    return draft.add("slice", args, tuple(shape), draft.dtypes[name])
+    args: dict[str, JsonValue] = {"input": {"ref": name}, "dim": dim, "start": start, "step": step}
+    return draft.add("slice", args, shape=tuple(shape), dtype=draft.dtypes[name])
 
 
 def write_slice(draft: Draft, node: Node) -> str:
@@ -105,16 +107,16 @@ def write_cat(draft: Draft, node: Node) -> str:
     if len(parts) == 1:
         return parts[0]
     dim = node.get_int("dim") % len(node.shape)
-    refs = [{"ref": name} for name in parts]
-    return draft.add("cat", {"inputs": list(refs), "dim": dim}, node.shape, node.dtype)
+    refs: list[JsonValue] = [{"ref": name} for name in parts]
+    return draft.add("cat", {"inputs": refs, "dim": dim}, shape=node.shape, dtype=node.dtype)
 
 
 def write_gather(draft: Draft, node: Node) -> str:
     """Along one dimension, the element that an index names."""
     name, index = draft.find(node.args["self"]), draft.find(node.args["index"])
     dim = node.get_int("dim") % max(1, len(draft.shapes[name]))
-    args = {"input": {"ref": name}, "dim": dim, "index": {"ref": index}}
-    return draft.add("gather", args, node.shape, node.dtype)
+    args: dict[str, JsonValue] = {"input": {"ref": name}, "dim": dim, "index": {"ref": index}}
+    return draft.add("gather", args, shape=node.shape, dtype=node.dtype)
 
 
 def write_index(draft: Draft, node: Node) -> str:
@@ -126,12 +128,13 @@ def write_index(draft: Draft, node: Node) -> str:
     if any(draft.dtypes[name] == "bool" for name in named):
         raise UnsupportedError("indexing by a mask gives a size that depends on the data")
     name = draft.find(node.args["self"])
-    args = {"input": {"ref": name}, "indices": [{"ref": item} for item in named]}
-    return draft.add("index", args, node.shape, node.dtype)
+    refs: list[JsonValue] = [{"ref": item} for item in named]
+    args: dict[str, JsonValue] = {"input": {"ref": name}, "indices": refs}
+    return draft.add("index", args, shape=node.shape, dtype=node.dtype)
 
 
 def write_embedding(draft: Draft, node: Node) -> str:
     """Rows of a table."""
     table, index = draft.find(node.args["weight"]), draft.find(node.args["indices"])
-    args = {"input": {"ref": table}, "indices": [{"ref": index}]}
-    return draft.add("index", args, node.shape, node.dtype)
+    args: dict[str, JsonValue] = {"input": {"ref": table}, "indices": [{"ref": index}]}
+    return draft.add("index", args, shape=node.shape, dtype=node.dtype)

@@ -124,8 +124,8 @@ def canonicalize(graph: Graph) -> Graph:
     draft = Draft(graph)
     for source in graph.sources:
         if source.values is not None and len(source.values) == 1:
-            args = {"value": source.values[0]}
-            draft.renamed[source.name] = draft.add("full", dict(args), source.shape, source.dtype)
+            number = draft.add("full", {"value": source.values[0]}, shape=source.shape, dtype=source.dtype)
+            draft.renamed[source.name] = number
     for node in graph.nodes:
         packet = find_packet(node)
         if packet in MANY:

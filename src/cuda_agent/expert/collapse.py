@@ -9,7 +9,7 @@ def get_accesses(kernel: Kernel) -> list[Access]:
     return found + [store.access for store in kernel.stores]
 
 
-def can_merge(kernel: Kernel, counter: int, size: int) -> bool:
+def can_merge(kernel: Kernel, counter: int, *, size: int) -> bool:
     """Whether `counter` and the next one, which counts to `size`, are walked through as one everywhere."""
     return all(
         access.get_coefficient(counter) == access.get_coefficient(counter + 1) * size
@@ -75,7 +75,7 @@ def merge_at(kernel: Kernel, counter: int) -> Kernel | None:
     crosses = counter == rows - 1
     if counts[counter] == 1:
         update = drop_everywhere(kernel, counter)
-    elif (crosses and has_columns(kernel)) or not can_merge(kernel, counter, size):
+    elif (crosses and has_columns(kernel)) or not can_merge(kernel, counter, size=size):
         return None
     else:
         update = drop_everywhere(kernel, counter)

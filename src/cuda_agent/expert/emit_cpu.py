@@ -11,7 +11,7 @@ from cuda_agent.expert.text import (
     SCALARS,
     has_full_picks,
     name_counters,
-    write_literal,
+    write_name,
     write_neutral,
     write_position,
 )
@@ -133,7 +133,7 @@ class CpuKernel:
         for total, value in schedule.row_totals:
             kind = SCALARS[self._total_lane(total)]
             reducer = REDUCERS[self._kernel.values[total].op]
-            self._say(f"total{total} = {reducer}{{}}(total{total}, {kind}(v{value}));")
+            self._say(f"total{total} = {reducer}{{}}(total{total}, {kind}({write_name(self._kernel, value)}));")
         for store in schedule.row_stores:
             self._say(self._write_scalar_store(store))
 
@@ -242,7 +242,8 @@ class CpuKernel:
     def _operand(self, number: int, level: Level) -> str:
         """A value as an operand of something computed at `level`."""
         own = self._kernel.values[number].level
-        return f"splat(v{number})" if level is Level.FULL and own is not Level.FULL else f"v{number}"
+        name = write_name(self._kernel, number)
+        return f"splat({name})" if level is Level.FULL and own is not Level.FULL else name
 
     def _say_values(self, numbers: tuple[int, ...]) -> None:
         for number in numbers:
@@ -253,9 +254,6 @@ class CpuKernel:
 
     def _write_value(self, number: int) -> str:
         value = self._kernel.values[number]
-        if value.op == "literal":
-            assert value.literal is not None
-            return write_literal(value.literal, value.lane)
         if value.access is not None:
             return self._write_load(value.access, number) if value.op == "load" else self._write_index(number)
         operands = [self._operand(arg, value.level) for arg in value.args]
@@ -317,7 +315,7 @@ class CpuKernel:
 
     def _write_scalar_store(self, store: Store) -> str:
         where = f"{store.access.buffer} + {write_position(self._kernel, store.access)}"
-        return f"store_one({where}, {self._fit(store, f'v{store.value}')});"
+        return f"store_one({where}, {self._fit(store, write_name(self._kernel, store.value))});"
 
 
 def write_call(kernel: CpuKernel, name: str) -> str:

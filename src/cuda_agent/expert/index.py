@@ -63,7 +63,7 @@ def build_counter(counter: int, size: int) -> Affine:
     return Affine(0, ((counter, 1),)) if size > 1 else Affine()
 
 
-def split_affine(value: Affine, size: int, sizes: Sizes) -> tuple[Affine, Affine]:
+def split_affine(value: Affine, size: int, *, sizes: Sizes) -> tuple[Affine, Affine]:
     """Quotient and remainder of a division by `size`.
 
     Raises:
@@ -99,11 +99,11 @@ def join_index(index: tuple[Affine, ...], shape: tuple[int, ...]) -> Affine:
     return total
 
 
-def split_index(position: Affine, shape: tuple[int, ...], sizes: Sizes) -> tuple[Affine, ...]:
+def split_index(position: Affine, shape: tuple[int, ...], *, sizes: Sizes) -> tuple[Affine, ...]:
     """The index of a position in row-major order; the inverse of `join_index`."""
     parts: list[Affine] = []
     for dim in range(len(shape) - 1, 0, -1):
-        position, part = split_affine(position, shape[dim], sizes)
+        position, part = split_affine(position, shape[dim], sizes=sizes)
         parts.append(part)
     if shape:
         parts.append(position)

@@ -53,11 +53,8 @@ COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge", "isnan")
 DEAR = 10
 """From this cost on a value is worth keeping rather than computing twice."""
 
-REDUCTIONS = {"sum": 0.0, "amax": float("-inf"), "amin": float("inf"), "prod": 1.0}
-"""Reductions, with their neutral element."""
-
-VIEWS = ("reshape", "expand", "permute", "slice", "cat", "index", "gather")
-"""Operations that only say where an element is to be found."""
+REDUCTIONS = ("sum", "amax", "amin", "prod")
+"""Reductions over some dimensions, which disappear."""
 
 
 def find_common_lane(lanes: list[Lane]) -> Lane:

@@ -1,11 +1,11 @@
 """Rewrites of a canonical graph. Each says under which condition it holds; none changes a result visibly."""
 
 import json
-from collections import Counter
 
 from pydantic import JsonValue
 
 from cuda_agent.expert import ops
+from cuda_agent.expert.canonical import name_operands
 from cuda_agent.expert.canonicalize import find_read_sources
 from cuda_agent.expert.graph import Graph, Node, replace_refs
 
@@ -138,16 +138,17 @@ def write_shared_sigmoid(node: Node, roots: dict[str, str]) -> list[Node]:
     """The nodes that replace one sigmoid; the last takes its name."""
     x, e = node.get_ref("0"), roots[node.get_ref("0")]
 
-    def point(suffix: str, op: str, args: list[JsonValue], dtype: str = node.dtype) -> Node:
-        named = {str(place): {"ref": item} if isinstance(item, str) else item for place, item in enumerate(args)}
-        return Node(name=node.name + suffix, op=op, args=named, shape=node.shape, dtype=dtype)
+    def point(suffix: str, op: str, *operands: JsonValue) -> Node:
+        dtype = "bool" if op in ops.COMPARISONS else node.dtype
+        args = name_operands(list(operands))
+        return Node(name=node.name + suffix, op=op, args=args, shape=node.shape, dtype=dtype)
 
     name = node.name
     return [
-        point("_right", "ge", [x, 0.0], "bool"),
-        point("_below", "add", [e, 1.0]),
-        point("_above", "where", [f"{name}_right", 1.0, e]),
-        point("", "div", [f"{name}_above", f"{name}_below"]),
+        point("_right", "ge", x, 0.0),
+        point("_below", "add", e, 1.0),
+        point("_above", "where", f"{name}_right", 1.0, e),
+        point("", "div", f"{name}_above", f"{name}_below"),
     ]
 
 
@@ -186,8 +187,3 @@ def rewrite_graph(graph: Graph) -> Graph:
         if graph == before:
             break
     return graph
-
-
-def count_ops(graph: Graph) -> dict[str, int]:
-    """How often each operation stands in the graph."""
-    return dict(Counter(node.op for node in graph.nodes))

@@ -10,6 +10,8 @@ from cuda_agent.expert.plan import Kernel, Level, Store, Value
 class Keep(StrEnum):
     """What an earlier pass keeps for later ones; the rest is computed again from memory."""
 
+    NOTHING = "nothing"
+    """Nothing: rows that do not fit in registers."""
     DEAR = "dear"
     """Values that took an exponential or the like."""
     ROW = "row"
@@ -51,7 +53,7 @@ class Schedule:
     """The order of a kernel's steps."""
 
     once: tuple[int, ...]
-    """Before the rows."""
+    """Before the rows; literals are left out, for they need no computing."""
     row_start: tuple[int, ...]
     """At the beginning of a row."""
     passes: tuple[Pass, ...]
@@ -134,7 +136,9 @@ class Scheduler:
         ]
         finals = [n for n, value in enumerate(kernel.values) if value.level is Level.FINAL]
         return Schedule(
-            once=tuple(n for n, value in enumerate(kernel.values) if value.level is Level.ONCE),
+            once=tuple(
+                n for n, v in enumerate(kernel.values) if v.level is Level.ONCE and v.op != "literal"
+            ),
             row_start=self._find_row_values(0),
             passes=passes,
             row_totals=tuple(row_totals),
@@ -223,6 +227,8 @@ class Scheduler:
             if value.access is not None and any(c < len(self._kernel.outer) for c, _ in value.access.terms):
                 reads_row = True
             queue += self._get_needs(value)
+        if self._keep is Keep.NOTHING:
+            return False
         return cost >= ops.DEAR or (self._keep is Keep.ROW and (reads_row or not self._kernel.outer))
 
 

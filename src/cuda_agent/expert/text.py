@@ -28,9 +28,10 @@ def write_literal(value: float | int | bool, lane: Lane) -> str:
     if number != number:
         return f"std::numeric_limits<{kind}>::quiet_NaN()"
     if number in (float("inf"), float("-inf")):
-        sign = "-" if number < 0 else ""
-        return f"{sign}std::numeric_limits<{kind}>::infinity()"
-    return f"{number!r}f" if lane is Lane.F32 else repr(number)
+        infinity = f"std::numeric_limits<{kind}>::infinity()"
+        return infinity if number > 0 else f"(-{infinity})"
+    text = f"{number!r}f" if lane is Lane.F32 else repr(number)
+    return f"({text})" if number < 0 else text
 
 
 def write_neutral(op: str, lane: Lane) -> str:
@@ -65,6 +66,15 @@ def write_position(kernel: Kernel, access: Access, *, inner: str | None = "j") -
     if access.offset or not parts:
         parts.append(str(access.offset))
     return " + ".join(parts)
+
+
+def write_name(kernel: Kernel, number: int) -> str:
+    """A value as an operand: its name, or the number that it is."""
+    value = kernel.values[number]
+    if value.op == "literal":
+        assert value.literal is not None
+        return write_literal(value.literal, value.lane)
+    return f"v{number}"
 
 
 def has_full_picks(kernel: Kernel, access: Access) -> bool:

@@ -1,14 +1,18 @@
 """One callable module inside a child process: staging its inputs, calling it, keeping its outputs."""
 
 import gc
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import _disable_current_modes
 
 from cuda_agent.judge.device import Device
+from cuda_agent.judge.guard import OperatorGuard
 from cuda_agent.judge.mailbox import Mailbox, read_tensors, write_tensors
-from cuda_agent.judge.protocol import Called, CallMode
+from cuda_agent.judge.protocol import Call, Called, CallMode
 from cuda_agent.judge.tree import Node, build_value, compute_offsets, describe_value, map_tensors
 
 
@@ -31,17 +35,17 @@ class Lane:
         """Copy inputs of this process to fresh addresses."""
         self._staged.append(tuple(map_tensors(inputs, torch.clone)))  # type: ignore[arg-type]
 
-    def call(self, mode: CallMode) -> Called:
+    def call(self, request: Call) -> Called:
         """Call once on each staged set, in order; earlier outputs are dropped first."""
         self._outputs.clear()
-        with torch.no_grad():
-            if mode is CallMode.TIMED:
+        with torch.no_grad(), ExitStack() as conditions:
+            if request.poisoned:
+                conditions.enter_context(poison_fresh_memory())
+            if request.guarded:
+                conditions.enter_context(OperatorGuard())  # type: ignore[no-untyped-call]
+            if request.mode is CallMode.TIMED:
                 return Called(calls_ms=self._call_timed())
-            before = self._hash_inputs() if mode is CallMode.CHECK else []
-            self._device.synchronize()
-            self._outputs += [self._module(*inputs) for inputs in self._staged]
-            self._device.synchronize()
-            return Called(inputs_changed=mode is CallMode.CHECK and before != self._hash_inputs())
+            return self._call_all(checked=request.mode is CallMode.CHECK)
 
     def collect(self, outbox: Mailbox, index: int) -> Node:
         """Describe one kept output, and write it into the outbox if it fits there."""
@@ -60,9 +64,16 @@ class Lane:
         self._staged.clear()
         self._outputs.clear()
 
+    def _call_all(self, *, checked: bool) -> Called:
+        before = self._hash_inputs() if checked else []
+        self._device.synchronize()
+        for inputs in self._staged:
+            self._outputs.append(self._module(*inputs))
+        self._device.synchronize()
+        return Called(inputs_changed=checked and before != self._hash_inputs())
+
     def _call_timed(self) -> tuple[float, ...]:
         calls_ms = []
-        gc.collect()
         gc.disable()
         try:
             for inputs in self._staged:
@@ -74,7 +85,21 @@ class Lane:
         return tuple(calls_ms)
 
     def _hash_inputs(self) -> list[int]:
+        with _disable_current_modes():
+            return self._hash_staged()
+
+    def _hash_staged(self) -> list[int]:
         return [hash_tensor(tensor) for tensor in describe_value(self._staged)[1]]
+
+
+@contextmanager
+def poison_fresh_memory() -> Iterator[None]:
+    """Fill whatever torch allocates without a value with NaN, or the largest whole number."""
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(False)
 
 
 def hash_tensor(tensor: torch.Tensor) -> int:

@@ -64,6 +64,23 @@ def refresh_values(values: Sequence[torch.Tensor], seed: int) -> list[torch.Tens
     return [rotate(value) if value.is_floating_point() else value.clone() for value in values]
 
 
+def perturb_values(values: Sequence[torch.Tensor], seed: int) -> list[torch.Tensor]:
+    """Copies in which one element of each floating tensor has taken another element's value, or moved."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def perturb(value: torch.Tensor) -> torch.Tensor:
+        changed = value.clone()
+        if not value.is_floating_point() or not value.numel():
+            return changed
+        flat = changed.view(-1)
+        at = int(torch.randint(value.numel(), (), generator=generator))
+        other = flat.max() if bool(flat[at] != flat.max()) else flat.min()
+        flat[at] = other if bool(flat[at] != other) else flat[at] * 0.5 + 0.25
+        return changed
+
+    return [perturb(value) for value in values]
+
+
 def is_constant(value: torch.Tensor) -> bool:
     """Whether all elements of a non-empty tensor are equal."""
     return bool((value == value.reshape(-1)[0]).all())

@@ -1,5 +1,6 @@
 """The judge: gives a built submission and a task to two separate processes, and decides."""
 
+import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +16,13 @@ from cuda_agent.judge.profile import Facts, Profiler
 from cuda_agent.judge.protocol import Done, Load, OpenTask, Prepare, Prepared, TaskOpened
 from cuda_agent.judge.result import ProfileResult, VerifyResult, VerifyStatus
 from cuda_agent.judge.session import Session
-from cuda_agent.judge.verify import describe_failure, verify
-from cuda_agent.sandbox.protocol import Mount, Sandbox
+from cuda_agent.judge.verify import Verifier, describe_failure
+from cuda_agent.sandbox.protocol import Sandbox
 from cuda_agent.tasks.target import Target
 from cuda_agent.tasks.task import Task
 
+_REFERENCE = "cuda_agent.judge.reference"
+_RUNNER = "cuda_agent.judge.runner"
 _START_TIMEOUT_S = 120.0
 _LOAD_TIMEOUT_S = 60.0
 _COPIES = 7
@@ -38,18 +41,29 @@ class Artifact:
 
 
 class Judge:
-    """Judges submissions to one task on one target; keeps the task's own process warm between them."""
+    """Judges submissions to one task on one target.
+
+    Keeps the task's own process warm between submissions, and one prepared runner waiting for the next.
+    """
 
     def __init__(self, task: Task, *, target: Target, sandbox: Sandbox, policy: JudgePolicy) -> None:
-        """Start nothing yet: the first `examine` does."""
+        """Start nothing yet."""
         self._task = task
         self._target = target
         self._sandbox = sandbox
         self._policy = policy
         self._folder = tempfile.TemporaryDirectory(prefix="judge-")
+        self._waiting: ChildProcess | None = None
         self._reference: ChildProcess | None = None
         self._prepared: Prepared | None = None
         self._opened: TaskOpened | None = None
+
+    def prewarm(self) -> None:
+        """Start what the next `examine` will need, without waiting for it."""
+        if self._reference is None:
+            self._reference = self._start(_REFERENCE, find_compile_cache(self._task))
+        if self._waiting is None:
+            self._waiting = self._start(_RUNNER)
 
     def examine(self, artifact: Artifact, *, profile: bool) -> tuple[VerifyResult, ProfileResult | None]:
         """Verify a submission and, if it is right and that is asked for, profile it.
@@ -57,22 +71,23 @@ class Judge:
         Raises:
             InfrastructureError: this machine could not even start the processes.
         """
-        with self._start("cuda_agent.judge.runner", self._mount(artifact)) as runner:
-            runner.send(self._build_prepare())
-            try:
-                self._open_reference()
-            except ChildError as error:
-                reason = f"the reference could not be opened: {error.reason}"
-                return VerifyResult(status=VerifyStatus.TASK_ERROR, reason=reason, detail=error.detail), None
-            finally:
-                self._receive_prepared(runner)
-            assert self._opened is not None
-            if self._opened.needed_bytes > self._allow_bytes():
-                return self._refuse(self._opened.needed_bytes), None
-            return self._examine_loaded(runner, artifact, profile=profile)
+        self.prewarm()
+        runner, self._waiting = self._waiting, None
+        assert runner is not None
+        with runner:
+            self._receive_prepared(runner)
+            opened = self._open_task()
+            if isinstance(opened, VerifyResult):
+                return opened, None
+            if opened.needed_bytes > self._allow_bytes():
+                return self._refuse(opened.needed_bytes), None
+            return self._examine_on(runner, artifact, opened, profile=profile)
 
     def close(self) -> None:
-        """End the task's process and remove the judge's own files."""
+        """End every process and remove the judge's own files."""
+        if self._waiting is not None:
+            self._waiting.close()
+            self._waiting = None
         self._forget_reference()
         self._folder.cleanup()
 
@@ -86,49 +101,50 @@ class Judge:
         """Close."""
         self.close()
 
-    def _examine_loaded(
-        self, runner: ChildProcess, artifact: Artifact, *, profile: bool
+    def _examine_on(
+        self, runner: ChildProcess, artifact: Artifact, opened: TaskOpened, *, profile: bool
     ) -> tuple[VerifyResult, ProfileResult | None]:
+        threads_before = runner.count_threads()
+        folder = runner.hand_over(artifact.folder / "model_new.py").parent
+        library = str(runner.hand_over(artifact.library)) if artifact.library else None
         try:
-            library = str(artifact.library) if artifact.library else None
-            runner.ask(Load(folder=str(artifact.folder), library=library), Done, timeout_s=_LOAD_TIMEOUT_S)
+            runner.ask(Load(folder=str(folder), library=library), Done, timeout_s=_LOAD_TIMEOUT_S)
         except ChildError as error:
             return describe_failure(error, "load"), None
         assert self._reference is not None
-        assert self._opened is not None
-        assert self._prepared is not None
-        session = Session(self._reference, runner, target=self._target)
+        session = Session(self._reference, runner, target=self._target, threads_before=threads_before)
         try:
-            verified = verify(session, self._opened.arguments, policy=self._policy)
+            verified = Verifier(session, opened.arguments, policy=self._policy).run()
             if not profile or verified.status is not VerifyStatus.OK:
                 return verified, None
-            facts = Facts(
-                device=self._prepared.device,
-                versions=self._prepared.versions,
-                copy_gb_per_s=self._prepared.copy_gb_per_s,
-                memory_bytes=self._allow_bytes() // 2,
-            )
-            return verified, Profiler(session, policy=self._policy, facts=facts).run()
+            return verified, Profiler(session, policy=self._policy, facts=self._collect_facts()).run()
         finally:
             session.close()
             if self._reference.is_gone():
                 self._forget_reference()
 
-    def _open_reference(self) -> None:
-        if self._reference is not None:
-            return
-        self._reference = self._start("cuda_agent.judge.reference", [])
+    def _collect_facts(self) -> Facts:
+        assert self._prepared is not None
+        return Facts(
+            device=self._prepared.device,
+            versions=self._prepared.versions,
+            copy_gb_per_s=self._prepared.copy_gb_per_s,
+            memory_bytes=self._allow_bytes() // 2,
+        )
+
+    def _open_task(self) -> TaskOpened | VerifyResult:
+        if self._opened is not None:
+            return self._opened
+        assert self._reference is not None
+        self._prepared = self._receive_prepared(self._reference)
+        request = OpenTask(source=self._task.source, memory_bytes=self._allow_bytes())
         try:
-            self._reference.send(self._build_prepare())
-            self._prepared = self._receive_prepared(self._reference)
-            self._opened = self._reference.ask(
-                OpenTask(source=self._task.source, memory_bytes=self._allow_bytes()),
-                TaskOpened,
-                timeout_s=_LOAD_TIMEOUT_S,
-            )
-        except ChildError:
+            self._opened = self._reference.ask(request, TaskOpened, timeout_s=_LOAD_TIMEOUT_S)
+        except ChildError as error:
             self._forget_reference()
-            raise
+            reason = f"the reference could not be opened: {error.reason}"
+            return VerifyResult(status=VerifyStatus.TASK_ERROR, reason=reason, detail=error.detail)
+        return self._opened
 
     def _receive_prepared(self, child: ChildProcess) -> Prepared:
         try:
@@ -140,19 +156,19 @@ class Judge:
     def _forget_reference(self) -> None:
         if self._reference is not None:
             self._reference.close()
-            self._reference = None
+        self._reference = self._prepared = self._opened = None
 
-    def _start(self, program: str, mounts: list[Mount]) -> ChildProcess:
-        return ChildProcess(
-            program, sandbox=self._sandbox, target=self._target, folder=Path(self._folder.name), mounts=mounts
+    def _start(self, program: str, cache: Path | None = None) -> ChildProcess:
+        child = ChildProcess(
+            program,
+            sandbox=self._sandbox,
+            target=self._target,
+            folder=Path(self._folder.name),
+            cache=cache,
         )
-
-    def _build_prepare(self) -> Prepare:
-        return Prepare(target=self._target, precision=self._policy.precision, threads=count_threads())
-
-    def _mount(self, artifact: Artifact) -> list[Mount]:
-        paths = [artifact.folder, *([artifact.library.parent] if artifact.library else [])]
-        return [Mount(path=path) for path in dict.fromkeys(paths)]
+        threads = count_threads()
+        child.send(Prepare(target=self._target, precision=self._policy.precision, threads=threads))
+        return child
 
     def _allow_bytes(self) -> int:
         return read_available_bytes(self._target) // _COPIES
@@ -176,3 +192,11 @@ def read_available_bytes(target: Target) -> int:
             if line.startswith("MemAvailable:"):
                 return int(line.split()[1]) * 1024
     raise InfrastructureError("/proc/meminfo does not say how much memory is available")
+
+
+def find_compile_cache(task: Task) -> Path:
+    """Where torch.compile keeps what it built for a task; each task has a folder of its own."""
+    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    folder = root / "cuda-agent" / "inductor" / task.key
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

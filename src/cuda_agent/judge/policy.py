@@ -26,6 +26,33 @@ class Precision(StrEnum):
     """TF32 in both matmul and cuDNN, for the baselines too."""
 
 
+class Layer(StrEnum):
+    """One line of defence; each can be switched off to learn what it alone catches."""
+
+    RULES = "rules"
+    """Allowlists over model_new.py and the kernels' sources."""
+    SYMBOLS = "symbols"
+    """Allowlist over what the built library needs."""
+    GUARD = "guard"
+    """Allowlist over the torch operators that forward dispatches."""
+    POISON = "poison"
+    """Fresh memory is filled with NaN, so unwritten outputs show."""
+    SECOND_INSTANCE = "second_instance"
+    """Half-way, a new instance with other weights takes over."""
+    REPLAY = "replay"
+    """Same inputs twice, inputs that differ in one element, earlier outputs looked at later."""
+    MUTE = "mute"
+    """With the kernels switched off the answer must be wrong."""
+    CENSUS = "census"
+    """No thread or process may be left over when forward has returned."""
+    TIMED_SAMPLES = "timed_samples"
+    """Outputs of the timed calls are compared."""
+    CLOCK = "clock"
+    """The judge's own clock must agree."""
+    ROOFLINE = "roofline"
+    """Nothing is faster than writing its outputs."""
+
+
 class JudgePolicy(Config):
     """How strictly a submission is judged; declared per run and recorded with every result."""
 
@@ -53,6 +80,12 @@ class JudgePolicy(Config):
     """Timed calls in a block, each on fresh values at fresh addresses; fewer where memory is short."""
     confidence: float = 0.95
     """Two-sided confidence of the bootstrap interval."""
+    without: tuple[Layer, ...] = ()
+    """Lines of defence that are switched off; only ever for measuring the judge itself."""
+
+    def has(self, layer: Layer) -> bool:
+        """Whether a line of defence is on."""
+        return layer not in self.without
 
 
 _POLICIES = {

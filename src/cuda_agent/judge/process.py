@@ -1,6 +1,7 @@
 """A child process as the judge sees it: start it, ask it, lend it memory, and end it."""
 
 import os
+import shutil
 import signal
 import socket
 import sys
@@ -14,6 +15,7 @@ from typing import Literal, Self, TypeVar
 
 import cuda_agent
 from cuda_agent.errors import ProtocolError
+from cuda_agent.judge.census import count_threads_below
 from cuda_agent.judge.child import SOCKET_FD_VARIABLE
 from cuda_agent.judge.mailbox import DeviceMailbox, HostMailbox
 from cuda_agent.judge.protocol import REPLY, Attach, Done, Failed, Reply, Request
@@ -45,7 +47,13 @@ class ChildProcess:
     """One sandboxed child, from start to kill."""
 
     def __init__(
-        self, program: str, *, sandbox: Sandbox, target: Target, folder: Path, mounts: Sequence[Mount]
+        self,
+        program: str,
+        *,
+        sandbox: Sandbox,
+        target: Target,
+        folder: Path,
+        cache: Path | None = None,
     ) -> None:
         """Start `python -m program` with one end of a socket, and its log in `folder`.
 
@@ -53,18 +61,23 @@ class ChildProcess:
             program: module to run.
             sandbox: how to contain it.
             target: decides whether it sees a GPU.
-            folder: the judge's own folder, which the child cannot see.
-            mounts: what it can see.
+            folder: the judge's own folder, of which the child sees only what `hand_over` puts there.
+            cache: where torch.compile keeps what it built; never for a child that meets a submission.
         """
         ours, theirs = socket.socketpair()
         name = program.rsplit(".", 1)[-1]
-        self._log = folder / f"{name}.log"
-        scratch = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=folder))
+        scratch, self._desk = (
+            Path(tempfile.mkdtemp(prefix=f"{name}-{what}-", dir=folder)) for what in ("scratch", "desk")
+        )
+        self._log = scratch.with_suffix(".log")
+        mounts = [Mount(path=scratch, writable=True), Mount(path=self._desk)]
+        if cache is not None:
+            mounts.append(Mount(path=cache, writable=True))
         command = Command(
             argv=[sys.executable, "-P", "-m", program],
             cwd=scratch,
-            mounts=[Mount(path=scratch, writable=True), *mounts],
-            env=_build_environment(target, theirs.fileno()),
+            mounts=mounts,
+            env=_build_environment(target, theirs.fileno(), cache),
             pass_fds=[theirs.fileno()],
             gpu=target is Target.CUDA,
             limits=Limits(
@@ -74,6 +87,13 @@ class ChildProcess:
         self._running: Running = sandbox.start(command, self._log)
         theirs.close()
         self._wire = Wire(ours)
+
+    def hand_over(self, file: Path) -> Path:
+        """Copy a file to where the child can read it, and say where that is."""
+        copy = self._desk / file.name
+        shutil.copyfile(file, copy)
+        copy.chmod(0o644)
+        return copy
 
     def ask(self, request: Request, expected: type[R], *, timeout_s: float, fds: Sequence[int] = ()) -> R:
         """Ask one thing and wait for its reply.
@@ -116,6 +136,10 @@ class ChildProcess:
         else:
             self.ask(Attach(box=box, nbytes=nbytes), Done, timeout_s=30, fds=[mailbox.fd])
 
+    def count_threads(self) -> int:
+        """Threads of everything it has started, itself included, counted from outside."""
+        return count_threads_below(self._running.pid)
+
     def is_gone(self) -> bool:
         """Whether it has ended."""
         return self._running.poll() is not None
@@ -157,7 +181,7 @@ class ChildProcess:
             return ""
 
 
-def _build_environment(target: Target, socket_fd: int) -> dict[str, str]:
+def _build_environment(target: Target, socket_fd: int, cache: Path | None) -> dict[str, str]:
     environment = {
         SOCKET_FD_VARIABLE: str(socket_fd),
         "PYTHONPATH": str(Path(cuda_agent.__file__).parents[1]),
@@ -168,6 +192,8 @@ def _build_environment(target: Target, socket_fd: int) -> dict[str, str]:
         "MALLOC_TRIM_THRESHOLD_": str(_HEAP_BYTES),
         "MALLOC_ARENA_MAX": "1",
     }
+    if cache is not None:
+        environment["TORCHINDUCTOR_CACHE_DIR"] = str(cache)
     if target is Target.CPU:
         environment |= {"CUDA_VISIBLE_DEVICES": "", "OMP_PROC_BIND": "true"}
     return environment

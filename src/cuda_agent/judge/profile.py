@@ -6,8 +6,8 @@ import time
 from typing import NamedTuple
 
 from cuda_agent.judge.compare import Finding
-from cuda_agent.judge.policy import JudgePolicy
-from cuda_agent.judge.protocol import CallMode, Contestant
+from cuda_agent.judge.policy import JudgePolicy, Layer
+from cuda_agent.judge.protocol import Call, CallMode, Contestant
 from cuda_agent.judge.result import ProfileResult, ProfileStatus, Ratio, Timing, VerifyStatus
 from cuda_agent.judge.session import CandidateError, Session, TaskProcessError
 from cuda_agent.judge.statistics import build_timing, compute_ratio
@@ -99,9 +99,8 @@ class Profiler:
 
     def _run_rounds(self) -> Finding | None:
         lanes = list(self._times)
-        sampled = set(
-            random.SystemRandom().sample(range(self._policy.rounds), min(_SAMPLES, self._policy.rounds))
-        )
+        samples = min(_SAMPLES, self._policy.rounds) if self._policy.has(Layer.TIMED_SAMPLES) else 0
+        sampled = set(random.SystemRandom().sample(range(self._policy.rounds), samples))
         for count in range(self._policy.max_rounds):
             if count >= self._policy.rounds and not self._is_undecided():
                 break
@@ -119,7 +118,7 @@ class Profiler:
         self, lane: Contestant, calls: int, *, keep: bool = False
     ) -> tuple[list[int], tuple[float, ...]]:
         seeds = self._stage(lane, calls)
-        called = self._session.call(lane, CallMode.TIMED, calls=calls)
+        called = self._session.call(Call(contestant=lane, mode=CallMode.TIMED), calls=calls)
         if not keep:
             self._session.drop(lane)
         if len(called.calls_ms) != calls or not all(
@@ -155,7 +154,7 @@ class Profiler:
     def _conclude(self, compile_error: str) -> ProfileResult:
         candidate = build_timing(self._times[Contestant.CANDIDATE])
         compiled = self._times.get(Contestant.COMPILED)
-        wall_ms = self._audit(candidate)
+        wall_ms, agreed = self._audit(candidate)
         result = ProfileResult(
             status=ProfileStatus.OK,
             candidate=candidate,
@@ -171,55 +170,59 @@ class Profiler:
             versions=self._facts.versions,
             method=self._describe_method(),
         )
-        return self._quarantine(result, candidate)
+        return self._quarantine(result, candidate.median_ms, agreed=agreed)
 
-    def _audit(self, candidate: Timing) -> float:
-        """The judge's own estimate of one call: the slope of its clock between K and 2K calls, in ms.
+    def _audit(self, candidate: Timing) -> tuple[float, bool]:
+        """The judge's own estimate of one call, in milliseconds, and whether the claim agrees with it.
 
-        On a busy machine one slope may be anything, so a disagreement is tried again, and the claim that
-        counts is then the largest the runner has made meanwhile. Only a runner whose claims stay below
-        every slope is disputed.
+        The estimate is the slope of the judge's clock between K and 2K calls. On a busy machine a slope
+        may be anything, so a disagreement is tried again, with eager, which is trusted, put through the
+        same: how far eager's slope exceeds its own claim is what the machine does to everybody.
         """
-        budget = max(1, self._facts.memory_bytes // max(self._measure_set_bytes(), 1) // 2)
-        wanted = max(_AUDIT_CALLS, int(_MIN_AUDIT_BATCH_MS / candidate.median_ms))
-        calls = min(wanted, budget, _MAX_AUDIT_CALLS)
-        lowest, claimed_ms = float("inf"), candidate.median_ms
+        calls = self._choose_audit_calls(candidate.median_ms)
+        eager_ms = build_timing(self._times[Contestant.EAGER]).median_ms
+        lowest, excess = float("inf"), 1.0
         for _ in range(_AUDIT_TRIES):
-            slope = (self._time_batch(2 * calls) - self._time_batch(calls)) / calls
+            slope = self._measure_slope(Contestant.CANDIDATE, calls)
             lowest = min(lowest, max(slope, 0.0))
-            if slope > 0 and self._agrees(claimed_ms, slope):
-                return slope
-            _, again_ms = self._time_block(Contestant.CANDIDATE, self._block_calls)
-            claimed_ms = max(claimed_ms, build_timing([again_ms]).median_ms)
-        return lowest
+            if 0 < slope <= candidate.median_ms * excess * (1 + _AUDIT_SHARE) + _AUDIT_SLACK_MS:
+                return slope, True
+            eager_slope = self._measure_slope(Contestant.EAGER, self._choose_audit_calls(eager_ms))
+            excess = max(excess, eager_slope / eager_ms)
+        return lowest, False
 
-    def _time_batch(self, calls: int) -> float:
-        self._stage(Contestant.CANDIDATE, calls)
+    def _choose_audit_calls(self, call_ms: float) -> int:
+        affordable = max(1, self._facts.memory_bytes // max(self._measure_set_bytes(), 1) // 2)
+        wanted = max(_AUDIT_CALLS, int(_MIN_AUDIT_BATCH_MS / call_ms))
+        return min(wanted, affordable, _MAX_AUDIT_CALLS)
+
+    def _measure_slope(self, lane: Contestant, calls: int) -> float:
+        return (self._time_batch(lane, 2 * calls) - self._time_batch(lane, calls)) / calls
+
+    def _time_batch(self, lane: Contestant, calls: int) -> float:
+        self._stage(lane, calls)
         start_ns = time.monotonic_ns()
-        self._session.call(Contestant.CANDIDATE, CallMode.BATCH, calls=calls)
+        self._session.call(Call(contestant=lane, mode=CallMode.BATCH), calls=calls)
         wall_ms = (time.monotonic_ns() - start_ns) / 1e6
-        self._session.drop(Contestant.CANDIDATE)
+        self._session.drop(lane)
         return wall_ms
 
-    def _agrees(self, claimed_ms: float, wall_ms: float) -> bool:
-        return wall_ms <= claimed_ms * (1 + _AUDIT_SHARE) + _AUDIT_SLACK_MS
-
-    def _quarantine(self, result: ProfileResult, candidate: Timing) -> ProfileResult:
-        if not self._agrees(candidate.median_ms, result.wall_ms):
+    def _quarantine(self, result: ProfileResult, claimed_ms: float, *, agreed: bool) -> ProfileResult:
+        if not agreed and self._policy.has(Layer.CLOCK):
             return result.model_copy(
                 update={
                     "status": ProfileStatus.CLOCK_DISPUTED,
-                    "reason": f"the runner claims {candidate.median_ms:.4g} ms a call, the judge's clock "
-                    f"says {result.wall_ms:.4g} ms: work is left running after forward returns, or the "
+                    "reason": f"the runner claims {claimed_ms:.4g} ms a call, the judge's clock says "
+                    f"{result.wall_ms:.4g} ms: work is left running after forward returns, or the "
                     f"clock was touched",
                 }
             )
         written_ms = self._compute_floor_ms(outputs_only=True)
-        if candidate.median_ms < 0.5 * written_ms:
+        if claimed_ms < 0.5 * written_ms and self._policy.has(Layer.ROOFLINE):
             return result.model_copy(
                 update={
                     "status": ProfileStatus.BELOW_ROOFLINE,
-                    "reason": f"{candidate.median_ms:.4g} ms is less than this device needs to write the "
+                    "reason": f"{claimed_ms:.4g} ms is less than this device needs to write the "
                     f"outputs ({written_ms:.4g} ms)",
                 }
             )

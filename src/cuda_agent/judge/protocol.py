@@ -133,6 +133,24 @@ class Publish(Record):
     """Which: expected outputs go into the outbox, everything else into the inbox."""
 
 
+class Mute(Record):
+    """Runner: switch the submission's kernels off, or on again."""
+
+    kind: Literal["mute"] = "mute"
+    """Which request."""
+    on: bool
+    """Whether they do nothing."""
+
+
+class Perturb(Record):
+    """Reference: change one element of each floating input."""
+
+    kind: Literal["perturb"] = "perturb"
+    """Which request."""
+    seed: int
+    """Secret seed."""
+
+
 class Refresh(Record):
     """Reference: derive fresh values from the drawn inputs."""
 
@@ -176,6 +194,10 @@ class Call(Record):
     """Whose."""
     mode: CallMode
     """How."""
+    guarded: bool = False
+    """Whether to refuse torch operators that compute."""
+    poisoned: bool = False
+    """Whether to fill fresh memory with NaN."""
 
 
 class Collect(Record):
@@ -200,7 +222,7 @@ class Drop(Record):
 
 Request = Annotated[
     Prepare | Attach | Load | Construct | SetWeights | OpenTask | DrawWeights | DrawInputs | Publish
-    | Refresh | Expect | Compile | Stage | Call | Collect | Drop,
+    | Mute | Perturb | Refresh | Expect | Compile | Stage | Call | Collect | Drop,
     Field(discriminator="kind"),
 ]  # fmt: skip
 

@@ -5,6 +5,7 @@ judge takes from it only bytes and times. Run as `python -m cuda_agent.judge.ref
 """
 
 import copy
+import gc
 import importlib.util
 import os
 import tempfile
@@ -19,7 +20,13 @@ import torch
 from cuda_agent.judge.child import Child, Handler, connect
 from cuda_agent.judge.contestant import Lane, hash_tensor
 from cuda_agent.judge.footprint import estimate_bytes
-from cuda_agent.judge.inputs import VARIANTS, randomise_state, refresh_values, reshape_distribution
+from cuda_agent.judge.inputs import (
+    VARIANTS,
+    perturb_values,
+    randomise_state,
+    refresh_values,
+    reshape_distribution,
+)
 from cuda_agent.judge.mailbox import write_tensors
 from cuda_agent.judge.protocol import (
     Call,
@@ -34,6 +41,7 @@ from cuda_agent.judge.protocol import (
     Expect,
     Expected,
     OpenTask,
+    Perturb,
     Publish,
     Refresh,
     Stage,
@@ -65,6 +73,7 @@ class Reference:
             "draw_inputs": self.draw_inputs,
             "publish": self.publish,
             "refresh": self.refresh,
+            "perturb": self.perturb,
             "expect": self.expect,
             "compile": self.compile,
             "stage": self.stage,
@@ -81,17 +90,24 @@ class Reference:
         return TaskOpened(needed_bytes=needed, arguments=describe_value(self._arguments)[0])
 
     def draw_weights(self, request: DrawWeights) -> Described:
-        """Build the model from a seed and randomise what is constant in it."""
+        """Fresh weights from a seed, with what is constant in them randomised.
+
+        They are copied into the one model that the baselines use, which so stays compiled.
+        """
         torch.manual_seed(request.seed)
         arguments = self._arguments
         device = self._device.torch_device
         with torch.no_grad(), torch.device(device):
             make = self._get_program().Model
-            model = make(**arguments) if isinstance(arguments, dict) else make(*arguments)
-            self._model = model.to(device).eval()
-            randomise_state(self._model.state_dict())
+            fresh = make(**arguments) if isinstance(arguments, dict) else make(*arguments)
+            fresh = fresh.to(device).eval()
+            randomise_state(fresh.state_dict())
+            if self._model is None:
+                self._model = fresh
+                self._lanes[Contestant.EAGER] = Lane(fresh, self._device)
+            else:
+                self._model.load_state_dict(fresh.state_dict())
         self._exact_model = None
-        self._lanes = {Contestant.EAGER: Lane(self._model, self._device)}
         return Described(node=describe_value(self._get_state())[0])
 
     def draw_inputs(self, request: DrawInputs) -> Described:
@@ -113,6 +129,12 @@ class Reference:
         node, tensors = describe_value(self._drawn)
         fresh = refresh_values(tensors, request.seed) if request.seed else tensors
         self._current = build_value(node, fresh)
+        return Done()
+
+    def perturb(self, request: Perturb) -> Done:
+        """One element of each floating input changed."""
+        node, tensors = describe_value(self._drawn)
+        self._current = build_value(node, perturb_values(tensors, request.seed))
         return Done()
 
     def publish(self, request: Publish) -> Done:
@@ -146,12 +168,15 @@ class Reference:
         return Expected(exact=exact_node, eager=eager_node, inputs_changed=changed, eager_ms=eager_ms)
 
     def compile(self, request: Compile) -> Done:
-        """Compile with torch.compile's default mode and run it once."""
-        torch._dynamo.reset()
+        """Compile with torch.compile's default mode and run it once; later calls find it compiled."""
+        if Contestant.COMPILED in self._lanes:
+            return Done()
         compiled: Any = torch.compile(self._model)
         with torch.no_grad():
             compiled(*self._copy_inputs(torch.clone))
         self._device.synchronize()
+        gc.collect()
+        gc.freeze()
         self._lanes[Contestant.COMPILED] = Lane(compiled, self._device)
         return Done()
 
@@ -162,7 +187,7 @@ class Reference:
 
     def call(self, request: Call) -> Called:
         """Call a baseline on what is staged."""
-        return self._lanes[request.contestant].call(request.mode)
+        return self._lanes[request.contestant].call(request)
 
     def drop(self, request: Drop) -> Done:
         """Forget a baseline's inputs and outputs."""

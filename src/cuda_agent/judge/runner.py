@@ -7,6 +7,7 @@ Run by the judge as `python -m cuda_agent.judge.runner`.
 
 import importlib.util
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -26,6 +27,7 @@ from cuda_agent.judge.protocol import (
     Done,
     Drop,
     Load,
+    Mute,
     SetWeights,
     Stage,
 )
@@ -39,6 +41,7 @@ class Runner:
         """Nothing is loaded yet."""
         self._child = child
         self._module: ModuleType | None = None
+        self._kernels: Kernels | None = None
         self._model: Any = None
         self._lane: Lane | None = None
 
@@ -48,6 +51,7 @@ class Runner:
             "load": self.load,
             "construct": self.construct,
             "set_weights": self.set_weights,
+            "mute": self.mute,
             "stage": self.stage,
             "call": self.call,
             "collect": self.collect,
@@ -57,7 +61,8 @@ class Runner:
     def load(self, request: Load) -> Done:
         """Import model_new.py, with its built library as the module `kernels`."""
         folder = Path(request.folder)
-        sys.modules["kernels"] = build_kernels_module(request.library)
+        self._kernels = Kernels(request.library)
+        sys.modules["kernels"] = self._kernels
         spec = importlib.util.spec_from_file_location("model_new", folder / "model_new.py")
         assert spec is not None
         assert spec.loader is not None
@@ -93,6 +98,12 @@ class Runner:
         self._model.load_state_dict(shared, strict=False)
         return Done()
 
+    def mute(self, request: Mute) -> Done:
+        """Switch the kernels off, or on again."""
+        assert self._kernels is not None, "load comes first"
+        self._kernels.muted = request.on
+        return Done()
+
     def stage(self, request: Stage) -> Done:
         """Copy the inputs to fresh addresses."""
         self._get_lane().stage(self._child.inbox, request.inputs)
@@ -100,7 +111,7 @@ class Runner:
 
     def call(self, request: Call) -> Called:
         """Call forward on what is staged."""
-        return self._get_lane().call(request.mode)
+        return self._get_lane().call(request)
 
     def collect(self, request: Collect) -> Described:
         """Hand one output over."""
@@ -120,22 +131,27 @@ class Runner:
         return build_value(node, read_tensors(self._child.inbox, tensors) if tensors else [])
 
 
-def build_kernels_module(library: str | None) -> ModuleType:
-    """The module that `import kernels` gives: every function the library exports, by name."""
-    kernels = ModuleType("kernels", "The submission's own built functions.")
-    if library is None:
-        return kernels
-    loaded = tvm_ffi.load_module(library)
+class Kernels(ModuleType):
+    """What `import kernels` gives: every function the built library exports, by name."""
 
-    def find(name: str) -> object:
-        function = loaded.get_function(name) if not name.startswith("__") else None
+    def __init__(self, library: str | None) -> None:
+        """Load the library; without one there is no function."""
+        super().__init__("kernels", "The submission's own built functions.")
+        self.muted = False
+        self._library = tvm_ffi.load_module(library) if library else None
+
+    def __getattr__(self, name: str) -> Callable[..., object]:
+        """The exported function of that name; while muted it does nothing."""
+        dunder = name.startswith("__")
+        function = None if dunder or self._library is None else self._library.get_function(name)
         if function is None:
             raise AttributeError(f"the kernels export no function {name!r}: add EXPORT_KERNEL({name}, ...)")
-        setattr(kernels, name, function)
-        return function
 
-    kernels.__getattr__ = find  # type: ignore[method-assign]
-    return kernels
+        def call(*arguments: object) -> object:
+            return None if self.muted else function(*arguments)
+
+        setattr(self, name, call)
+        return call
 
 
 def main() -> None:

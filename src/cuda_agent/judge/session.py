@@ -12,7 +12,6 @@ from cuda_agent.judge.process import ChildError, ChildProcess, OwnMailbox
 from cuda_agent.judge.protocol import (
     Call,
     Called,
-    CallMode,
     Collect,
     Compile,
     Construct,
@@ -24,6 +23,8 @@ from cuda_agent.judge.protocol import (
     Drop,
     Expect,
     Expected,
+    Mute,
+    Perturb,
     Publish,
     Refresh,
     Reply,
@@ -74,14 +75,17 @@ class Session:
     judge alone shares with it. Seeds are drawn here, after the submission has been loaded.
     """
 
-    def __init__(self, reference: ChildProcess, runner: ChildProcess, *, target: Target) -> None:
-        """Join two prepared children."""
+    def __init__(
+        self, reference: ChildProcess, runner: ChildProcess, *, target: Target, threads_before: int
+    ) -> None:
+        """Join two prepared children; `threads_before` is the runner's count before it was loaded."""
         self.eager_ms = 0.0
         self.inputs = Node(kind=NodeKind.LIST)
         self.outputs = Node(kind=NodeKind.LIST)
         self.state = Node(kind=NodeKind.DICT)
         self._reference = reference
         self._runner = runner
+        self._threads_before = threads_before
         self._target = target
         self._boxes: dict[str, OwnMailbox] = {}
 
@@ -133,12 +137,23 @@ class Session:
         else:
             self._ask_reference(Stage(contestant=contestant, inputs=self.inputs), Done)
 
-    def call(self, contestant: Contestant, mode: CallMode, *, calls: int) -> Called:
+    def call(self, request: Call, *, calls: int) -> Called:
         """Call what is staged; the candidate has a generous multiple of eager's time."""
-        request = Call(contestant=contestant, mode=mode)
-        if contestant is not Contestant.CANDIDATE:
+        if request.contestant is not Contestant.CANDIDATE:
             return self._ask_reference(request, Called)
         return self._ask_runner(request, Called, timeout_s=15 + calls * self.eager_ms * 0.1)
+
+    def mute(self, on: bool) -> None:
+        """Switch the submission's kernels off, or on again."""
+        self._ask_runner(Mute(on=on), Done, timeout_s=30)
+
+    def perturb(self, seed: int) -> None:
+        """Change one element of each floating input that was drawn; the same seed, the same element."""
+        self._ask_reference(Perturb(seed=seed), Done)
+
+    def count_new_threads(self) -> int:
+        """How many more threads the runner has than before it met the submission."""
+        return self._runner.count_threads() - self._threads_before
 
     def collect(self, index: int) -> tuple[Node, list[torch.Tensor]]:
         """Describe one of the candidate's outputs, with its outbox's tensors if its form is right.

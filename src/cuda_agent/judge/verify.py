@@ -1,13 +1,15 @@
 """Is it right: hidden draws, compared in the judge's own process."""
 
 import random
+import secrets
 from typing import Literal
 
 from cuda_agent.judge.compare import Finding, compare_form, compare_tensor
+from cuda_agent.judge.guard import ForbiddenOperatorError
 from cuda_agent.judge.inputs import VARIANTS
-from cuda_agent.judge.policy import JudgePolicy
+from cuda_agent.judge.policy import JudgePolicy, Layer
 from cuda_agent.judge.process import ChildError
-from cuda_agent.judge.protocol import CallMode, Contestant
+from cuda_agent.judge.protocol import Call, Called, CallMode, Contestant
 from cuda_agent.judge.result import VerifyResult, VerifyStatus
 from cuda_agent.judge.session import CandidateError, Outputs, Session, TaskProcessError
 from cuda_agent.judge.tree import Node
@@ -18,58 +20,146 @@ _BY_STEP = {
     "weights": VerifyStatus.WEIGHTS_ERROR,
     "forward": VerifyStatus.FORWARD_ERROR,
 }
+_REPLAY_REASONS = (
+    "an earlier output changed after a later call (allocate outputs anew in forward): ",
+    "the output did not follow a change of one element of each input: ",
+    "the same inputs at another address, later, gave another output: ",
+)
 
 Step = Literal["load", "construct", "weights", "forward"]
 """How far a submission came."""
 
 
-def verify(session: Session, arguments: Node, *, policy: JudgePolicy) -> VerifyResult:
-    """Compare a loaded submission with the reference on hidden draws.
+class Verifier:
+    """One verification of a loaded submission."""
 
-    The first draw is the task's own distribution; the order of the others is secret. Half-way, a
-    second instance with other weights takes over, so nothing kept from the first may answer for it.
-    """
-    variants = [0, *random.SystemRandom().sample(range(1, VARIANTS), VARIANTS - 1)]
-    worst, step = 0.0, "construct"
-    try:
-        for draw in range(policy.draws):
-            if draw in (0, (policy.draws + 1) // 2):
-                step = "construct"
-                session.construct(arguments)
-                step = "weights"
-                session.draw_weights()
-            step = "forward"
-            finding = check_draw(session, variants[draw % VARIANTS], policy=policy)
-            if finding.status is not VerifyStatus.OK:
-                return VerifyResult(
-                    status=finding.status, reason=finding.reason, mismatch=finding.mismatch, draws=draw
-                )
-            worst = max(worst, finding.error)
-    except CandidateError as error:
-        return describe_failure(error, step)  # type: ignore[arg-type]
-    except TaskProcessError as error:
-        return VerifyResult(
-            status=VerifyStatus.TASK_ERROR,
-            reason=f"the reference failed: {error.reason}",
-            detail=error.detail,
-        )
-    return VerifyResult(status=VerifyStatus.OK, draws=policy.draws, max_error=worst)
+    def __init__(self, session: Session, arguments: Node, *, policy: JudgePolicy) -> None:
+        """Nothing is checked yet."""
+        self._session = session
+        self._arguments = arguments
+        self._policy = policy
+        self._step: Step = "construct"
+        self._draws = 0
+        self._worst = 0.0
 
+    def run(self) -> VerifyResult:
+        """Compare with the reference on hidden draws, then look for ways to be right without working."""
+        try:
+            finding = self._check_draws() or self._check_replay() or self._check_decoy()
+        except CandidateError as error:
+            return describe_failure(error, self._step)
+        except TaskProcessError as error:
+            return VerifyResult(
+                status=VerifyStatus.TASK_ERROR,
+                reason=f"the reference failed: {error.reason}",
+                detail=error.detail,
+            )
+        if finding is not None:
+            return VerifyResult(
+                status=finding.status, reason=finding.reason, mismatch=finding.mismatch, draws=self._draws
+            )
+        return VerifyResult(status=VerifyStatus.OK, draws=self._draws, max_error=self._worst)
 
-def check_draw(session: Session, variant: int, *, policy: JudgePolicy) -> Finding:
-    """Draw inputs, call both sides once, compare."""
-    session.draw_inputs(variant)
-    expected = session.expect()
-    session.stage(Contestant.CANDIDATE)
-    called = session.call(Contestant.CANDIDATE, CallMode.CHECK, calls=1)
-    finding = compare_output(session, expected, 0, policy=policy)
-    session.drop(Contestant.CANDIDATE)
-    if finding.status is VerifyStatus.OK and called.inputs_changed and not expected.inputs_changed:
+    def _check_draws(self) -> Finding | None:
+        """The first draw is the task's own distribution; the order of the others is secret."""
+        variants = [0, *random.SystemRandom().sample(range(1, VARIANTS), VARIANTS - 1)]
+        second = (self._policy.draws + 1) // 2 if self._policy.has(Layer.SECOND_INSTANCE) else 0
+        for draw in range(self._policy.draws):
+            if draw in (0, second):
+                self._step = "construct"
+                self._session.construct(self._arguments)
+                self._step = "weights"
+                self._session.draw_weights()
+            self._step = "forward"
+            self._session.draw_inputs(variants[draw % VARIANTS])
+            expected = self._session.expect()
+            self._session.stage(Contestant.CANDIDATE)
+            called = self._call()
+            finding = self._compare(expected, 0) or self._look_around(called, expected)
+            self._session.drop(Contestant.CANDIDATE)
+            if finding is not None:
+                return finding
+            self._draws += 1
+        return None
+
+    def _look_around(self, called: Called, expected: Outputs) -> Finding | None:
+        if called.inputs_changed and not expected.inputs_changed:
+            return Finding(
+                status=VerifyStatus.INPUTS_CHANGED,
+                reason="forward wrote to its inputs, which the reference leaves alone: write to new tensors",
+            )
+        left = self._session.count_new_threads() if self._policy.has(Layer.CENSUS) else 0
+        if left > 0:
+            return Finding(
+                status=VerifyStatus.FORBIDDEN,
+                reason=f"{left} more threads or processes are there after forward than before the submission "
+                f"was loaded: use no more OpenMP threads than there are cores, and start none of your own",
+            )
+        return None
+
+    def _check_replay(self) -> Finding | None:
+        """Inputs, the same with one element changed, the same again; then all three outputs."""
+        if not self._policy.has(Layer.REPLAY):
+            return None
+        self._session.stage(Contestant.CANDIDATE)
+        seed = secrets.randbits(60)
+        self._session.perturb(seed)
+        self._session.stage(Contestant.CANDIDATE)
+        self._session.refresh(0)
+        self._session.stage(Contestant.CANDIDATE)
+        self._call()
+        original = self._session.expect()
+        finding = self._explain(self._compare(original, 0), 0) or self._explain(self._compare(original, 2), 2)
+        if finding is None:
+            self._session.perturb(seed)
+            finding = self._explain(self._compare(self._session.expect(), 1), 1)
+        self._session.drop(Contestant.CANDIDATE)
+        return finding
+
+    def _explain(self, finding: Finding | None, which: int) -> Finding | None:
+        if finding is None:
+            return None
+        return finding.model_copy(update={"reason": _REPLAY_REASONS[which] + finding.reason})
+
+    def _check_decoy(self) -> Finding | None:
+        """With the kernels switched off, the right answer can only come from somewhere else."""
+        if not self._policy.has(Layer.MUTE):
+            return None
+        self._session.draw_inputs(0)
+        expected = self._session.expect()
+        self._session.stage(Contestant.CANDIDATE)
+        self._session.mute(True)
+        try:
+            self._call()
+            wrong = self._compare(expected, 0) is not None
+        except CandidateError as error:
+            if error.how != "failed":
+                raise
+            wrong = True
+        self._session.mute(False)
+        self._session.drop(Contestant.CANDIDATE)
+        if wrong:
+            return None
         return Finding(
-            status=VerifyStatus.INPUTS_CHANGED,
-            reason="forward wrote to its inputs, which the reference leaves alone: write to new tensors",
+            status=VerifyStatus.FORBIDDEN,
+            reason="forward gives the right answer with its kernels switched off: they do not do the work",
         )
-    return finding
+
+    def _call(self) -> Called:
+        request = Call(
+            contestant=Contestant.CANDIDATE,
+            mode=CallMode.CHECK,
+            guarded=self._policy.has(Layer.GUARD),
+            poisoned=self._policy.has(Layer.POISON),
+        )
+        return self._session.call(request, calls=3)
+
+    def _compare(self, expected: Outputs, index: int) -> Finding | None:
+        finding = compare_output(self._session, expected, index, policy=self._policy)
+        if finding.status is not VerifyStatus.OK:
+            return finding
+        self._worst = max(self._worst, finding.error)
+        return None
 
 
 def compare_output(session: Session, expected: Outputs, index: int, *, policy: JudgePolicy) -> Finding:
@@ -102,4 +192,6 @@ def describe_failure(error: ChildError, step: Step) -> VerifyResult:
     if error.how == "crashed":
         reason = f"during {step}, {error.reason}"
         return VerifyResult(status=VerifyStatus.CRASHED, reason=reason, detail=error.detail)
-    return VerifyResult(status=_BY_STEP[step], reason=error.reason, detail=error.detail)
+    forbidden = error.reason.startswith(ForbiddenOperatorError.__name__)
+    status = VerifyStatus.FORBIDDEN if forbidden else _BY_STEP[step]
+    return VerifyResult(status=status, reason=error.reason, detail=error.detail)

@@ -27,6 +27,11 @@ class Group:
         self._lock = threading.Lock()
         self._settled = False
 
+    @property
+    def pid(self) -> int:
+        """Process id of the outermost process."""
+        return self.process.pid
+
     def poll(self) -> int | None:
         """Exit status if it has ended, else None; negative is the signal that ended it."""
         status = self.process.poll()

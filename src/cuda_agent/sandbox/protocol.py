@@ -88,6 +88,11 @@ class Completed:
 class Running(Protocol):
     """A started command. Leaving the context kills its whole group and reaps it."""
 
+    @property
+    def pid(self) -> int:
+        """Process id of the outermost process, as we see it; everything else descends from it."""
+        ...
+
     def poll(self) -> int | None:
         """Exit status if it has ended, else None."""
         ...

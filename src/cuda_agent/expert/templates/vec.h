@@ -142,14 +142,46 @@ struct Raw {
   typedef T type __attribute__((vector_size(W * sizeof(T)), aligned(sizeof(T)), may_alias));
 };
 
-VEC_INLINE F32 widen(typename Raw<float>::type x, float) { return x; }
-VEC_INLINE F64 widen(typename Raw<double>::type x, double) { return x; }
-VEC_INLINE I64 widen(typename Raw<int64_t>::type x, int64_t) { return x; }
-VEC_INLINE I64 widen(typename Raw<int32_t>::type x, int32_t) { return __builtin_convertvector(x, I64); }
-VEC_INLINE I64 widen(typename Raw<int16_t>::type x, int16_t) { return __builtin_convertvector(x, I64); }
-VEC_INLINE I64 widen(typename Raw<int8_t>::type x, int8_t) { return __builtin_convertvector(x, I64); }
-VEC_INLINE I64 widen(typename Raw<uint8_t>::type x, uint8_t) { return __builtin_convertvector(x, I64); }
-VEC_INLINE I32 widen(typename Raw<uint8_t>::type x, bool) { return __builtin_convertvector(x, I32) != 0; }
+// Between int32 and narrower integers: some compilers take these apart lane by lane unless told how.
+#if defined(__AVX512F__)
+VEC_INLINE I32 from_bytes(Raw<uint8_t>::type x) { return (I32)_mm512_cvtepu8_epi32((__m128i)x); }
+VEC_INLINE I32 from_shorts(Raw<uint16_t>::type x) { return (I32)_mm512_cvtepu16_epi32((__m256i)x); }
+VEC_INLINE Raw<uint16_t>::type to_shorts(I32 x) { return (Raw<uint16_t>::type)_mm512_cvtepi32_epi16((__m512i)x); }
+VEC_INLINE Raw<uint8_t>::type to_bytes(I32 x) { return (Raw<uint8_t>::type)_mm512_cvtepi32_epi8((__m512i)x); }
+#elif defined(__AVX2__)
+VEC_INLINE I32 from_bytes(Raw<uint8_t>::type x) {
+  int64_t bits;
+  std::memcpy(&bits, &x, 8);
+  return (I32)_mm256_cvtepu8_epi32(_mm_cvtsi64_si128(bits));
+}
+VEC_INLINE I32 from_shorts(Raw<uint16_t>::type x) { return (I32)_mm256_cvtepu16_epi32((__m128i)x); }
+VEC_INLINE Raw<uint16_t>::type to_shorts(I32 x) {
+  __m256i low = _mm256_and_si256((__m256i)x, _mm256_set1_epi32(0xffff));
+  __m256i packed = _mm256_permute4x64_epi64(_mm256_packus_epi32(low, low), 0x08);
+  return (Raw<uint16_t>::type)_mm256_castsi256_si128(packed);
+}
+VEC_INLINE Raw<uint8_t>::type to_bytes(I32 x) {
+  auto shorts = (__m128i)to_shorts(x & 0xff);
+  int64_t bits = _mm_cvtsi128_si64(_mm_packus_epi16(shorts, shorts));
+  Raw<uint8_t>::type bytes;
+  std::memcpy(&bytes, &bits, 8);
+  return bytes;
+}
+#else
+VEC_INLINE I32 from_bytes(Raw<uint8_t>::type x) { return __builtin_convertvector(x, I32); }
+VEC_INLINE I32 from_shorts(Raw<uint16_t>::type x) { return __builtin_convertvector(x, I32); }
+VEC_INLINE Raw<uint16_t>::type to_shorts(I32 x) { return __builtin_convertvector(x, Raw<uint16_t>::type); }
+VEC_INLINE Raw<uint8_t>::type to_bytes(I32 x) { return __builtin_convertvector(x, Raw<uint8_t>::type); }
+#endif
+
+VEC_INLINE F32 widen(Raw<float>::type x, float) { return x; }
+VEC_INLINE F64 widen(Raw<double>::type x, double) { return x; }
+VEC_INLINE I64 widen(Raw<int64_t>::type x, int64_t) { return x; }
+VEC_INLINE I64 widen(Raw<int32_t>::type x, int32_t) { return __builtin_convertvector(x, I64); }
+VEC_INLINE I64 widen(Raw<int16_t>::type x, int16_t) { return __builtin_convertvector(x, I64); }
+VEC_INLINE I64 widen(Raw<int8_t>::type x, int8_t) { return __builtin_convertvector(x, I64); }
+VEC_INLINE I64 widen(Raw<uint8_t>::type x, uint8_t) { return __builtin_convertvector(x, I64); }
+VEC_INLINE I32 widen(Raw<uint8_t>::type x, bool) { return from_bytes(x) != 0; }
 
 // bfloat16 and float16 as they lie in memory.
 struct Bf16 {
@@ -159,23 +191,23 @@ struct F16 {
   uint16_t bits;
 };
 
-VEC_INLINE F32 widen(typename Raw<uint16_t>::type x, Bf16) {
-  return as_float(__builtin_convertvector(x, I32) << 16);
+VEC_INLINE F32 widen(Raw<uint16_t>::type x, Bf16) {
+  return as_float(from_shorts(x) << 16);
 }
-VEC_INLINE typename Raw<uint16_t>::type to_bf16(F32 x) {
+VEC_INLINE Raw<uint16_t>::type to_bf16(F32 x) {
   I32 bits = as_int(x);
   I32 rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
   rounded = (x != x) ? (I32{} + 0x7fc0) : rounded;
-  return __builtin_convertvector(rounded, typename Raw<uint16_t>::type);
+  return to_shorts(rounded);
 }
-VEC_INLINE F32 widen(typename Raw<uint16_t>::type x, F16) {
-  I32 h = __builtin_convertvector(x, I32);
+VEC_INLINE F32 widen(Raw<uint16_t>::type x, F16) {
+  I32 h = from_shorts(x);
   I32 sign = (h & 0x8000) << 16, rest = h & 0x7fff;
   F32 finite = as_float(rest << 13) * splat(0x1p112f);
   F32 value = rest >= 0x7c00 ? as_float((rest << 13) | 0x7f800000) : finite;
   return as_float(as_int(value) | sign);
 }
-VEC_INLINE typename Raw<uint16_t>::type to_f16(F32 x) {
+VEC_INLINE Raw<uint16_t>::type to_f16(F32 x) {
   I32 sign = (as_int(x) >> 16) & 0x8000, bits = as_int(x) & 0x7fffffff;
   F32 size = as_float(bits);
   I32 normal = (bits - 0x38000000 + 0xfff + ((bits >> 13) & 1)) >> 13;
@@ -183,7 +215,7 @@ VEC_INLINE typename Raw<uint16_t>::type to_f16(F32 x) {
   I32 half = size < splat(0x1p-14f) ? small : normal;
   half = size >= splat(65520.0f) ? (I32{} + 0x7c00) : half;
   half = (x != x) ? (I32{} + 0x7e00) : half;
-  return __builtin_convertvector(half | sign, typename Raw<uint16_t>::type);
+  return to_shorts(half | sign);
 }
 
 template <class T>
@@ -241,18 +273,18 @@ VEC_INLINE auto load_one(const T* p) {
 }
 VEC_INLINE bool load_one(const bool* p) { return *p; }
 
-VEC_INLINE typename Raw<float>::type narrow(F32 x, float) { return x; }
-VEC_INLINE typename Raw<double>::type narrow(F64 x, double) { return x; }
-VEC_INLINE typename Raw<int64_t>::type narrow(I64 x, int64_t) { return x; }
+VEC_INLINE Raw<float>::type narrow(F32 x, float) { return x; }
+VEC_INLINE Raw<double>::type narrow(F64 x, double) { return x; }
+VEC_INLINE Raw<int64_t>::type narrow(I64 x, int64_t) { return x; }
 template <class T>
 VEC_INLINE typename Raw<T>::type narrow(I64 x, T) {
   return __builtin_convertvector(x, typename Raw<T>::type);
 }
-VEC_INLINE typename Raw<uint8_t>::type narrow(I32 x, bool) {
-  return __builtin_convertvector(x & 1, typename Raw<uint8_t>::type);
+VEC_INLINE Raw<uint8_t>::type narrow(I32 x, bool) {
+  return to_bytes(x & 1);
 }
-VEC_INLINE typename Raw<uint16_t>::type narrow(F32 x, Bf16) { return to_bf16(x); }
-VEC_INLINE typename Raw<uint16_t>::type narrow(F32 x, F16) { return to_f16(x); }
+VEC_INLINE Raw<uint16_t>::type narrow(F32 x, Bf16) { return to_bf16(x); }
+VEC_INLINE Raw<uint16_t>::type narrow(F32 x, F16) { return to_f16(x); }
 
 template <class T, class V>
 VEC_INLINE void store(T* p, V value, Whole) {

@@ -6,12 +6,22 @@
 
 namespace vec {
 
+// ---- bounds: a NaN passes through -------------------------------------------------------------------------
+
+#if defined(__AVX512F__)
+VEC_INLINE F32 at_most(F32 x, float bound) { return (F32)_mm512_min_ps((__m512)splat(bound), (__m512)x); }
+VEC_INLINE F32 at_least(F32 x, float bound) { return (F32)_mm512_max_ps((__m512)splat(bound), (__m512)x); }
+#elif defined(__AVX2__)
+VEC_INLINE F32 at_most(F32 x, float bound) { return (F32)_mm256_min_ps((__m256)splat(bound), (__m256)x); }
+VEC_INLINE F32 at_least(F32 x, float bound) { return (F32)_mm256_max_ps((__m256)splat(bound), (__m256)x); }
+#else
+VEC_INLINE F32 at_most(F32 x, float bound) { return x > splat(bound) ? splat(bound) : x; }
+VEC_INLINE F32 at_least(F32 x, float bound) { return x < splat(bound) ? splat(bound) : x; }
+#endif
+
 // ---- exact or nearly so -----------------------------------------------------------------------------------
 
 VEC_INLINE F32 absolute(F32 x) { return as_float(as_int(x) & 0x7fffffff); }
-VEC_INLINE F32 with_sign_of(F32 size, F32 sign) {
-  return as_float((as_int(size) & 0x7fffffff) | (as_int(sign) & ~0x7fffffff));
-}
 
 #if defined(__AVX512F__)
 VEC_INLINE F32 root(F32 x) { return (F32)_mm512_sqrt_ps((__m512)x); }
@@ -46,12 +56,14 @@ VEC_INLINE F32 round(F32 x) { return nearest(x); }
 
 // ---- exponentials -----------------------------------------------------------------------------------------
 
-// e^x as 2^n * e^r with |r| <= ln(2)/2; the two factors of 2^n keep both ends of the range right.
+// e^x as 2^n * e^r with |r| <= ln(2)/2. Adding `shift` rounds x * log2(e) to a whole number, whose last bits
+// become the exponent of 2^(n-1): below -87.2 it is zero, and the last doubling overflows where it should.
 VEC_INLINE F32 exp(F32 x) {
-  F32 clamped = x > splat(89.0f) ? splat(89.0f) : x;
-  clamped = clamped < splat(-104.0f) ? splat(-104.0f) : clamped;
-  F32 n = nearest(clamped * splat(1.44269504f));
-  F32 r = clamped - n * splat(0.693359375f);
+  constexpr float shift = 0x1.8p23f + 126.0f;
+  F32 bounded = at_most(at_least(x, -87.5f), 89.0f);
+  F32 shifted = bounded * splat(1.44269504f) + splat(shift);
+  F32 n = shifted - splat(shift);
+  F32 r = bounded - n * splat(0.693359375f);
   r = r - n * splat(-2.12194440e-4f);
   F32 q = splat(0.00139374915f);
   q = q * r + splat(0.00836895593f);
@@ -59,12 +71,7 @@ VEC_INLINE F32 exp(F32 x) {
   q = q * r + splat(0.166665182f);
   q = q * r + splat(0.5f);
   F32 e = q * (r * r) + r + splat(1.0f);
-#if defined(__AVX512F__)
-  return (F32)_mm512_scalef_ps((__m512)e, (__m512)n);
-#else
-  I32 whole = __builtin_convertvector(n, I32), half = whole >> 1;
-  return e * as_float((half + 127) << 23) * as_float((whole - half + 127) << 23);
-#endif
+  return e * as_float(as_int(shifted) << 23) * splat(2.0f);
 }
 
 VEC_INLINE F32 expm1(F32 x) {
@@ -80,38 +87,40 @@ VEC_INLINE F32 expm1(F32 x) {
 
 VEC_INLINE F32 sigmoid(F32 x) { return splat(1.0f) / (splat(1.0f) + exp(-x)); }
 
+// tanh(x) = x * p(x^2) / q(x^2), which reaches 1 in float32 before |x| = 9.
 VEC_INLINE F32 tanh(F32 x) {
-  F32 size = absolute(x), z = x * x;
-  F32 q = splat(-0.00590186613f);
-  q = q * z + splat(0.0208016858f);
-  q = q * z + splat(-0.0537854806f);
-  q = q * z + splat(0.133319423f);
-  q = q * z + splat(-0.333332986f);
-  F32 small = q * z * x + x;
-  F32 large = splat(1.0f) - splat(2.0f) / (exp(size + size) + splat(1.0f));
-  return size < splat(0.6f) ? small : with_sign_of(large, x);
+  x = at_most(at_least(x, -9.0f), 9.0f);
+  F32 z = x * x;
+  F32 p = splat(1.31844083e-08f);
+  p = p * z + splat(2.04719834e-05f);
+  p = p * z + splat(0.00348659212f);
+  p = p * z + splat(0.133732067f);
+  p = p * z + splat(0.999999906f);
+  F32 q = splat(7.70274469e-07f);
+  q = q * z + splat(0.000327140143f);
+  q = q * z + splat(0.0258420191f);
+  q = q * z + splat(0.467065035f);
+  q = q * z + splat(1.0f);
+  return x * p / q;
 }
 
-// erf(x): an odd polynomial up to 1, and 1 - e^p(|x|) beyond, where p fits the logarithm of erfc.
+// erf(x) = x * p(x^2) / q(x^2), which reaches 1 in float32 before |x| = 3.95.
 VEC_INLINE F32 erf(F32 x) {
-  F32 z = x * x, size = absolute(x);
-  F32 q = splat(7.92030987e-05f);
-  q = q * z + splat(-0.000803075091f);
-  q = q * z + splat(0.00519073335f);
-  q = q * z + splat(-0.026855126f);
-  q = q * z + splat(0.112836182f);
-  q = q * z + splat(-0.376126289f);
-  q = q * z + splat(0.128379166f);
-  F32 small = q * x + x;
-  F32 t = size > splat(4.0f) ? splat(4.0f) : size;
-  F32 p = splat(-0.00115072029f);
-  p = p * t + splat(0.0147800306f);
-  p = p * t + splat(-0.0886388719f);
-  p = p * t + splat(-0.654483438f);
-  p = p * t + splat(-1.11744153f);
-  p = p * t + splat(-0.00267107482f);
-  F32 large = splat(1.0f) - exp(p);
-  return size < splat(1.0f) ? small : with_sign_of(large, x);
+  x = at_most(at_least(x, -3.95f), 3.95f);
+  F32 z = x * x;
+  F32 p = splat(2.01177117e-06f);
+  p = p * z + splat(0.000287595187f);
+  p = p * z + splat(0.00391710768f);
+  p = p * z + splat(0.0532064181f);
+  p = p * z + splat(0.194030882f);
+  p = p * z + splat(1.12837901f);
+  F32 q = splat(3.78397199e-05f);
+  q = q * z + splat(0.00119814836f);
+  q = q * z + splat(0.0152702853f);
+  q = q * z + splat(0.115588758f);
+  q = q * z + splat(0.505286882f);
+  q = q * z + splat(1.0f);
+  return x * p / q;
 }
 
 // ---- logarithms -------------------------------------------------------------------------------------------

@@ -259,7 +259,7 @@ T read(const TVMFFIAny& value, int position) {
     if (kind != kTVMFFIInt && kind != kTVMFFIBool) refuse(position, "int", value);
     const T narrow = T(value.v_int64);
     if (int64_t(narrow) != value.v_int64) {
-      throw Error("OverflowError", "argument %d: %lld does not fit a %d-byte integer", position + 1,
+      throw Error("ValueError", "argument %d: %lld does not fit a %d-byte integer", position + 1,
                   static_cast<long long>(value.v_int64), int(sizeof(T)));
     }
     return narrow;

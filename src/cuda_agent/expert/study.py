@@ -1,0 +1,118 @@
+"""Everything the expert finds out about a task before it writes the first file."""
+
+import os
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import cuda_agent
+from cuda_agent.expert.canonical import UnsupportedError
+from cuda_agent.expert.canonicalize import canonicalize
+from cuda_agent.expert.choice import Choice
+from cuda_agent.expert.constructor import SignatureError
+from cuda_agent.expert.emit_cpu import emit_cpu
+from cuda_agent.expert.emit_cuda import emit_cuda, plan_partials
+from cuda_agent.expert.emit_model import TEMPLATES, emit_model
+from cuda_agent.expert.explain import explain_plan
+from cuda_agent.expert.fuse import fuse_graph
+from cuda_agent.expert.graph import Graph, TraceReply
+from cuda_agent.expert.index import IrregularError
+from cuda_agent.expert.plan import Plan
+from cuda_agent.expert.rewrite import rewrite_graph
+from cuda_agent.sandbox.protocol import Command, Limits, Mount, Sandbox
+from cuda_agent.tasks.target import Target
+
+TRACE_LIMITS = Limits(wall_s=180.0, output_bytes=16 << 20)
+"""Enough for a module of some hundred operations and inputs of some gigabytes."""
+
+HEADERS = {Target.CPU: ("vec.h", "vec_math.h"), Target.CUDA: ("device.h",)}
+"""Headers that the emitted source includes, from the templates' folder."""
+
+SOURCES = {Target.CPU: "kernels/fused.cpp", Target.CUDA: "kernels/fused.cu"}
+"""The emitted source."""
+
+
+class StudyError(Exception):
+    """The module cannot be optimised by the expert; the message is the reason, for the reader."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """A task, understood."""
+
+    target: Target
+    """Where the kernels run."""
+    source: str
+    """The reference program."""
+    traced: int
+    """How many operations were traced."""
+    graph: Graph
+    """The rewritten graph."""
+    plan: Plan
+    """The kernels."""
+
+    def write_kernels(self, choice: Choice) -> str:
+        """The source of the kernels under one choice."""
+        emit = emit_cpu if self.target is Target.CPU else emit_cuda
+        return emit(self.plan, choice, comment=explain_plan(self.plan, choice))
+
+    def write_files(self, choice: Choice, *, is_first: bool) -> dict[str, str]:
+        """Files to create, by path: the kernels, and at first also what does not depend on the choice."""
+        files = {}
+        if is_first:
+            files["model_new.py"] = emit_model(self.graph, self.plan, self.source)
+            for name in HEADERS[self.target]:
+                files[f"kernels/{name}"] = (TEMPLATES / name).read_text()
+        files[SOURCES[self.target]] = self.write_kernels(choice)
+        return files
+
+
+def run_trace(sandbox: Sandbox, source: str, *, target: Target) -> Graph:
+    """Trace the reference in the sandbox.
+
+    Raises:
+        StudyError: it cannot be traced.
+    """
+    env = {"PYTHONPATH": str(Path(cuda_agent.__file__).parents[1]), "OMP_NUM_THREADS": str(os.cpu_count() or 1)}
+    if target is Target.CPU:
+        env["CUDA_VISIBLE_DEVICES"] = ""
+    with tempfile.TemporaryDirectory(prefix="cuda-agent-trace-") as folder:
+        command = Command(
+            argv=(sys.executable, "-m", "cuda_agent.expert.trace"),
+            cwd=Path(folder),
+            mounts=(Mount(path=Path(folder), writable=True),),
+            env=env,
+            gpu=target is Target.CUDA,
+            limits=TRACE_LIMITS,
+        )
+        ended = sandbox.run(command, source.encode())
+    if ended.timed_out or ended.returncode:
+        lines = ended.stderr.strip().splitlines()[-1:] or ["no message"]
+        why = "took too long" if ended.timed_out else f"ended with status {ended.returncode} ({lines[0]})"
+        raise StudyError(f"tracing {why}")
+    reply = TraceReply.model_validate_json(ended.stdout)
+    if reply.graph is None:
+        raise StudyError(reply.reason)
+    return reply.graph
+
+
+def study_task(sandbox: Sandbox, source: str, *, target: Target) -> Study:
+    """Trace, rewrite and plan a task.
+
+    Raises:
+        StudyError: one of these steps does not know what to do; says why.
+    """
+    traced = run_trace(sandbox, source, target=target)
+    try:
+        graph = rewrite_graph(canonicalize(traced))
+        plan = fuse_graph(graph)
+        if target is Target.CUDA:
+            plan = plan_partials(plan)
+        study = Study(
+            target=target, source=source, traced=len(traced.nodes), graph=graph, plan=plan
+        )
+        emit_model(graph, plan, source)
+    except (UnsupportedError, IrregularError, SignatureError) as error:
+        raise StudyError(str(error)) from error
+    return study

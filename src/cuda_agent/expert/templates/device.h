@@ -1,0 +1,254 @@
+// What fused CUDA kernels are made of: packed loads and stores, reductions, and functions on one element.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <limits>
+
+#define DEVICE __device__ __forceinline__
+
+// ---- one element ------------------------------------------------------------------------------------------
+
+DEVICE float to_f32(float x) { return x; }
+DEVICE float to_f32(double x) { return static_cast<float>(x); }
+DEVICE float to_f32(int64_t x) { return static_cast<float>(x); }
+DEVICE float to_f32(bool x) { return x ? 1.0f : 0.0f; }
+DEVICE double to_f64(float x) { return x; }
+DEVICE double to_f64(double x) { return x; }
+DEVICE double to_f64(int64_t x) { return static_cast<double>(x); }
+DEVICE double to_f64(bool x) { return x ? 1.0 : 0.0; }
+DEVICE int64_t to_i64(float x) { return static_cast<int64_t>(x); }
+DEVICE int64_t to_i64(double x) { return static_cast<int64_t>(x); }
+DEVICE int64_t to_i64(bool x) { return x ? 1 : 0; }
+DEVICE bool to_bool(float x) { return x != 0.0f; }
+DEVICE bool to_bool(double x) { return x != 0.0; }
+DEVICE bool to_bool(int64_t x) { return x != 0; }
+
+// From memory to the lane in which a value is computed with, and back.
+DEVICE float widen(float x) { return x; }
+DEVICE float widen(__half x) { return __half2float(x); }
+DEVICE float widen(__nv_bfloat16 x) { return __bfloat162float(x); }
+DEVICE double widen(double x) { return x; }
+DEVICE int64_t widen(int64_t x) { return x; }
+DEVICE int64_t widen(int32_t x) { return x; }
+DEVICE int64_t widen(int16_t x) { return x; }
+DEVICE int64_t widen(int8_t x) { return x; }
+DEVICE int64_t widen(uint8_t x) { return x; }
+DEVICE bool widen(bool x) { return x; }
+template <class T, class S>
+DEVICE T narrow(S x) {
+  return static_cast<T>(x);
+}
+template <>
+DEVICE __half narrow<__half, float>(float x) {
+  return __float2half_rn(x);
+}
+template <>
+DEVICE __nv_bfloat16 narrow<__nv_bfloat16, float>(float x) {
+  return __float2bfloat16_rn(x);
+}
+
+template <class T>
+DEVICE T select(bool c, T a, T b) {
+  return c ? a : b;
+}
+#define DEVICE_COMPARE(name, sign)          \
+  template <class T>                        \
+  DEVICE bool name(T a, T b) {              \
+    return a sign b;                        \
+  }
+DEVICE_COMPARE(eq, ==)
+DEVICE_COMPARE(ne, !=)
+DEVICE_COMPARE(lt, <)
+DEVICE_COMPARE(le, <=)
+DEVICE_COMPARE(gt, >)
+DEVICE_COMPARE(ge, >=)
+#undef DEVICE_COMPARE
+DEVICE bool both(bool a, bool b) { return a && b; }
+DEVICE bool either(bool a, bool b) { return a || b; }
+DEVICE bool differ(bool a, bool b) { return a != b; }
+DEVICE bool invert(bool a) { return !a; }
+template <class T>
+DEVICE bool is_nan(T a) {
+  return a != a;
+}
+
+// NaN wins, as it does in torch.
+template <class T>
+DEVICE T maximum(T a, T b) {
+  return a > b || a != a ? a : b;
+}
+template <class T>
+DEVICE T minimum(T a, T b) {
+  return a < b || a != a ? a : b;
+}
+DEVICE float maximum(float a, float b) {
+  float result;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+  return result;
+}
+DEVICE float minimum(float a, float b) {
+  float result;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+  return result;
+}
+DEVICE bool maximum(bool a, bool b) { return a || b; }
+DEVICE bool minimum(bool a, bool b) { return a && b; }
+
+// Division within two units in the last place; a divisor beyond 2^126 counts as infinite.
+DEVICE float divide(float a, float b) { return __fdividef(a, b); }
+DEVICE double divide(double a, double b) { return a / b; }
+
+#define DEVICE_FUNCTION(name, single, twofold)       \
+  DEVICE float name##_of(float x) { return single; } \
+  DEVICE double name##_of(double x) { return twofold; }
+DEVICE_FUNCTION(absolute, fabsf(x), fabs(x))
+DEVICE_FUNCTION(sqrt, sqrtf(x), sqrt(x))
+DEVICE_FUNCTION(rsqrt, 1.0f / sqrtf(x), 1.0 / sqrt(x))
+DEVICE_FUNCTION(reciprocal, 1.0f / x, 1.0 / x)
+DEVICE_FUNCTION(floor, floorf(x), floor(x))
+DEVICE_FUNCTION(ceil, ceilf(x), ceil(x))
+DEVICE_FUNCTION(round, rintf(x), rint(x))
+DEVICE_FUNCTION(trunc, truncf(x), trunc(x))
+DEVICE_FUNCTION(exp, expf(x), exp(x))
+DEVICE_FUNCTION(expm1, expm1f(x), expm1(x))
+DEVICE_FUNCTION(log, logf(x), log(x))
+DEVICE_FUNCTION(log1p, log1pf(x), log1p(x))
+DEVICE_FUNCTION(tanh, tanhf(x), tanh(x))
+DEVICE_FUNCTION(sigmoid, __fdividef(1.0f, 1.0f + expf(-x)), 1.0 / (1.0 + exp(-x)))
+DEVICE_FUNCTION(erf, erff(x), erf(x))
+DEVICE_FUNCTION(sin, sinf(x), sin(x))
+DEVICE_FUNCTION(cos, cosf(x), cos(x))
+#undef DEVICE_FUNCTION
+DEVICE int64_t absolute_of(int64_t x) { return x < 0 ? -x : x; }
+DEVICE float pow_of(float x, float y) { return powf(x, y); }
+DEVICE double pow_of(double x, double y) { return pow(x, y); }
+
+// An index that was read from memory: negative ones count from the end, and none leaves the tensor.
+DEVICE int64_t pick(int64_t i, int64_t bound) {
+  i = i < 0 ? i + bound : i;
+  return i < 0 ? 0 : i >= bound ? bound - 1 : i;
+}
+
+// ---- packs: V neighbours in one access --------------------------------------------------------------------
+
+template <class T, int V>
+struct alignas(sizeof(T) * V) Pack {
+  T at[V];
+};
+template <int Bytes>
+struct Raw;
+template <>
+struct Raw<16> {
+  using type = uint4;
+};
+template <>
+struct Raw<8> {
+  using type = uint2;
+};
+template <>
+struct Raw<4> {
+  using type = unsigned int;
+};
+template <>
+struct Raw<2> {
+  using type = unsigned short;
+};
+template <>
+struct Raw<1> {
+  using type = unsigned char;
+};
+
+// `load` keeps lines in the cache for others, `load_once` and `store_once` let them go first.
+template <int V, class T>
+DEVICE Pack<T, V> load(const T* p) {
+  using R = typename Raw<sizeof(T) * V>::type;
+  const R raw = __ldg(reinterpret_cast<const R*>(p));
+  return *reinterpret_cast<const Pack<T, V>*>(&raw);
+}
+template <int V, class T>
+DEVICE Pack<T, V> load_once(const T* p) {
+  using R = typename Raw<sizeof(T) * V>::type;
+  const R raw = __ldcs(reinterpret_cast<const R*>(p));
+  return *reinterpret_cast<const Pack<T, V>*>(&raw);
+}
+template <int V, class T>
+DEVICE void store(T* p, const Pack<T, V>& pack) {
+  using R = typename Raw<sizeof(T) * V>::type;
+  *reinterpret_cast<R*>(p) = *reinterpret_cast<const R*>(&pack);
+}
+template <int V, class T>
+DEVICE void store_once(T* p, const Pack<T, V>& pack) {
+  using R = typename Raw<sizeof(T) * V>::type;
+  __stcs(reinterpret_cast<R*>(p), *reinterpret_cast<const R*>(&pack));
+}
+
+// ---- reductions -------------------------------------------------------------------------------------------
+
+struct Sum {
+  template <class T>
+  DEVICE T operator()(T a, T b) const {
+    return a + b;
+  }
+};
+struct Product {
+  template <class T>
+  DEVICE T operator()(T a, T b) const {
+    return a * b;
+  }
+};
+struct Largest {
+  template <class T>
+  DEVICE T operator()(T a, T b) const {
+    return maximum(a, b);
+  }
+};
+struct Smallest {
+  template <class T>
+  DEVICE T operator()(T a, T b) const {
+    return minimum(a, b);
+  }
+};
+
+// The elements of one thread, as a tree.
+template <class Op, class T, int V>
+DEVICE T fold(const T (&parts)[V]) {
+  T rest[V];
+#pragma unroll
+  for (int k = 0; k < V; ++k) rest[k] = parts[k];
+#pragma unroll
+  for (int half = V / 2; half > 0; half /= 2) {
+#pragma unroll
+    for (int k = 0; k < half; ++k) rest[k] = Op{}(rest[k], rest[k + half]);
+  }
+  return rest[0];
+}
+
+// The values of N neighbouring threads (a power of two); every one of them gets the result.
+// Beyond a warp, N must be the whole block, and every thread of it must come by.
+template <class Op, int N, class T>
+DEVICE T gather_threads(T value) {
+#pragma unroll
+  for (int step = (N < 32 ? N : 32) / 2; step > 0; step /= 2)
+    value = Op{}(value, __shfl_xor_sync(0xffffffffu, value, step));
+  if constexpr (N > 32) {
+    __shared__ T parts[N / 32];
+    __syncthreads();  // the last reduction's parts have been read
+    if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = value;
+    __syncthreads();
+    value = parts[threadIdx.x % (N / 32)];
+#pragma unroll
+    for (int step = N / 64; step > 0; step /= 2)  // at most 32 parts
+      value = Op{}(value, __shfl_xor_sync(0xffffffffu, value, step));
+  }
+  return value;
+}
+
+// ---- host -------------------------------------------------------------------------------------------------
+
+inline void check_aligned(const void* p, const char* name) {
+  kernel::check(reinterpret_cast<uintptr_t>(p) % 16 == 0, "%s does not begin at a multiple of 16 bytes", name);
+}

@@ -1,0 +1,11 @@
+"""None."""
+
+import torch
+import torch.nn as nn
+
+import kernels
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        return None

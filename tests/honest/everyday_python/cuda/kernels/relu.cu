@@ -1,0 +1,10 @@
+#include <cuda_agent/kernel.h>
+__global__ void relu_kernel(const float* in, float* out, int64_t n) {
+  const int64_t i = blockIdx.x * int64_t(blockDim.x) + threadIdx.x;
+  if (i < n) out[i] = fmaxf(in[i], 0.f);
+}
+void relu(kernel::Tensor x, kernel::Tensor y, int mode, int64_t blocks) {
+  kernel::check(mode == 0, "mode %d", mode);
+  relu_kernel<<<unsigned(blocks), 256, 0, kernel::stream(x)>>>(x.data<const float>(), y.data<float>(), x.numel());
+}
+EXPORT_KERNEL(relu, relu);

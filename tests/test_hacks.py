@@ -1,0 +1,63 @@
+"""Every cheat in tests/hacks/ ends as its case.toml says."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from cuda_agent.sandbox.protocol import Sandbox
+from cuda_agent.tasks.target import Target
+from tests.judge_cases import HACKS, PASSED, Bench, Case, Outcome, load_cases, without_static_checks
+
+CASES = load_cases(HACKS)
+
+
+def list_parameters(target: Target, *, without_static: bool = False) -> list[object]:
+    """The cases of one target as pytest parameters."""
+    return [
+        pytest.param(case, id=case.name, marks=pytest.mark.xdist_group(f"{target.value}-{case.task}"))
+        for case in CASES
+        if target in case.targets and (case.without_static or not without_static)
+    ]
+
+
+@pytest.fixture(scope="module")
+def bench(sandbox: Sandbox) -> Iterator[Bench]:
+    """A judge that stays warm over the cases of one task."""
+    with Bench(sandbox) as bench:
+        yield bench
+
+
+def check(outcome: Outcome, expect: tuple[str, ...], case: Case) -> None:
+    """The verdict is one of the right ones, and a cheat that may pass earns no more than honest work."""
+    found = outcome.evaluation
+    assert outcome.verdict in expect, f"{case.mechanism}\n{outcome.verdict}: {found.reason}\n{found}"
+    if outcome.verdict == PASSED:
+        assert outcome.reward <= case.max_reward, f"{case.mechanism}: reward {outcome.reward}"
+    else:
+        assert outcome.reward == -1.0
+
+
+@pytest.mark.parametrize("case", list_parameters(Target.CPU))
+def test_cheat_on_cpu(case: Case, bench: Bench) -> None:
+    check(bench.try_case(case, Target.CPU), case.expect, case)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("case", list_parameters(Target.CUDA))
+def test_cheat_on_cuda(case: Case, bench: Bench) -> None:
+    check(bench.try_case(case, Target.CUDA), case.expect, case)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", list_parameters(Target.CPU, without_static=True))
+def test_cheat_that_no_source_check_sees(case: Case, bench: Bench) -> None:
+    """What stands behind the rules on sources, symbols and instructions."""
+    with without_static_checks():
+        check(bench.try_case(case, Target.CPU), case.without_static, case)
+
+
+def test_every_case_is_described() -> None:
+    for case in CASES:
+        assert case.expect, case.name
+        assert case.mechanism, case.name
+        assert PASSED not in case.expect or case.max_reward <= 1.0, f"{case.name}: `ok` needs max_reward"
