@@ -8,7 +8,7 @@ from cuda_agent.environment.submission import Submission
 from cuda_agent.sandbox.process import ProcessSandbox
 from cuda_agent.sandbox.protocol import Sandbox
 
-MODEL = '''\
+MODEL = """\
 import torch
 import torch.nn as nn
 
@@ -24,7 +24,7 @@ class ModelNew(nn.Module):
         out = torch.empty_like(x)
         kernels.relu_scale(x, self.scale, out)
         return out
-'''
+"""
 
 KERNEL = """\
 #include <cuda_agent/kernel.h>

@@ -35,11 +35,15 @@ def test_data_has_reasons_and_stars_only_at_the_end(file: str) -> None:
             assert not any("*" in name for name, _ in listed)
 
 
-@pytest.mark.parametrize("name", ["dlopen", "system", "cuModuleLoadData", "syscall", "mmap", "made_up", "environ"])
+@pytest.mark.parametrize(
+    "name", ["dlopen", "system", "cuModuleLoadData", "syscall", "mmap", "made_up", "environ"]
+)
 def test_symbols_that_reach_out_are_refused(name: str) -> None:
     assert load_allowlists("symbols")["undefined"].refuse(name)
 
 
-@pytest.mark.parametrize("name", ["expf", "GOMP_parallel", "cudaLaunchKernel", "cublasSgemm_v2", "__cxa_throw", "memcpy"])
+@pytest.mark.parametrize(
+    "name", ["expf", "GOMP_parallel", "cudaLaunchKernel", "cublasSgemm_v2", "__cxa_throw", "memcpy"]
+)
 def test_symbols_that_kernels_need_pass(name: str) -> None:
     assert load_allowlists("symbols")["undefined"].refuse(name) is None

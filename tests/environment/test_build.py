@@ -17,7 +17,7 @@ HEADER = b"#include <cuda_agent/kernel.h>\n"
 EXPORT = b"static void f() {}\nEXPORT_KERNEL(f, f);\n"
 
 
-def build(files: dict[str, bytes], sandbox: Sandbox, folder: Path, *, timeout_s: float = 60.0) -> BuildResult:
+def build(files: dict[str, bytes], sandbox: Sandbox, *, folder: Path, timeout_s: float = 60.0) -> BuildResult:
     sources = {f"kernels/{name}": content for name, content in files.items()}
     result, library = build_submission(
         Submission({"model_new.py": b"", **sources}),
@@ -39,20 +39,26 @@ def test_a_right_submission_builds_in_every_sandbox(
     assert result.status is BuildStatus.OK, result
     assert result.functions == ("relu_scale",)
     assert library == tmp_path / "kernels.so"
-    exported = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True)
+    exported = subprocess.run(
+        ["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True
+    )
     assert [line.split()[-1] for line in exported.stdout.splitlines()] == ["__tvm_ffi_relu_scale"]
 
 
 def test_several_units_and_a_shared_header(plain_sandbox: Sandbox, tmp_path: Path) -> None:
     unit = HEADER + b'#include "shared.h"\nstatic void NAME() { one(); }\nEXPORT_KERNEL(NAME, NAME);\n'
     files = {f"{name}.cpp": unit.replace(b"NAME", name.encode()) for name in "abc"}
-    result = build({**files, "shared.h": b"inline int one() { return 1; }\n"}, plain_sandbox, tmp_path)
+    result = build({**files, "shared.h": b"inline int one() { return 1; }\n"}, plain_sandbox, folder=tmp_path)
     assert result.functions == ("a", "b", "c")
 
 
 FAILURES = {
     "compile": ({"a.cpp": HEADER + b"int x = y;\n"}, BuildStatus.COMPILE_ERROR, "kernels/a.cpp:2"),
-    "second unit": ({"a.cpp": HEADER + EXPORT, "b.cpp": b"oops"}, BuildStatus.COMPILE_ERROR, "kernels/b.cpp:1"),
+    "second unit": (
+        {"a.cpp": HEADER + EXPORT, "b.cpp": b"oops"},
+        BuildStatus.COMPILE_ERROR,
+        "kernels/b.cpp:1",
+    ),
     "header": ({"a.cpp": b'#include "none.h"\n'}, BuildStatus.MISSING_HEADER, "none.h"),
     "twice": (
         {"a.cpp": HEADER + EXPORT + b"int g() { return 1; }", "b.cpp": b"int g() { return 2; }"},
@@ -83,13 +89,15 @@ FAILURES = {
 @pytest.mark.parametrize("case", FAILURES)
 def test_failures_are_statuses(case: str, plain_sandbox: Sandbox, tmp_path: Path) -> None:
     files, status, line = FAILURES[case]
-    result = build(files, plain_sandbox, tmp_path)
+    result = build(files, plain_sandbox, folder=tmp_path)
     assert result.status is status, result
     assert line in result.error_lines
 
 
 BOMB = b"""
-template <int A, int B, int C> struct X { static constexpr unsigned long v = X<A - 1, B, C + 1>::v + X<A, B - 1, C + 2>::v; };
+template <int A, int B, int C> struct X {
+  static constexpr unsigned long v = X<A - 1, B, C + 1>::v + X<A, B - 1, C + 2>::v;
+};
 template <int B, int C> struct X<0, B, C> { static constexpr unsigned long v = 1; };
 template <int A, int C> struct X<A, 0, C> { static constexpr unsigned long v = 1; };
 long x = X<440, 440, 0>::v;
@@ -98,7 +106,7 @@ long x = X<440, 440, 0>::v;
 
 @pytest.mark.parametrize("source", [BOMB, b"#include </dev/zero>\n"], ids=["templates", "endless include"])
 def test_bombs_end(sandbox: Sandbox, tmp_path: Path, source: bytes) -> None:
-    result = build({"a.cpp": source}, sandbox, tmp_path, timeout_s=3.0)
+    result = build({"a.cpp": source}, sandbox, folder=tmp_path, timeout_s=3.0)
     assert result.status in (BuildStatus.TIMED_OUT, BuildStatus.OUT_OF_MEMORY), result
     assert result.duration_s < 30
 

@@ -61,9 +61,21 @@ def test_answers_with_text_and_status(served: Path, handler: Handler) -> None:
 
 @pytest.mark.parametrize(
     "garbage",
-    [b"\n", b"build\n", b"[]\n", b'{"verb": "format"}\n', b'{"verb": ["build"]}\n', b"\xff\xfe\n", b"x" * 5000, b'{"verb"', b"[" * 4000 + b"\n"],
+    [
+        b"\n",
+        b"build\n",
+        b"[]\n",
+        b'{"verb": "format"}\n',
+        b'{"verb": ["build"]}\n',
+        b"\xff\xfe\n",
+        b"x" * 5000,
+        b'{"verb"',
+        b"[" * 4000 + b"\n",
+    ],
 )
-def test_garbage_gets_status_two_and_the_next_is_served(served: Path, handler: Handler, garbage: bytes) -> None:
+def test_garbage_gets_status_two_and_the_next_is_served(
+    served: Path, handler: Handler, garbage: bytes
+) -> None:
     assert send(served, garbage)["status"] == 2
     assert handler.asked == []
     assert ask(str(served), "build")[0] == 1

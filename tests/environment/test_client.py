@@ -49,7 +49,9 @@ def test_an_answer_cut_short_is_no_answer(
 
 def test_starts_without_anything_heavy() -> None:
     program = "import sys, cuda_agent.environment.client; print(*sorted(sys.modules))"
-    output = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    output = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    ).stdout
     assert not {"torch", "pydantic", "numpy", "tyro", "asyncio"} & set(output.split())
 
 

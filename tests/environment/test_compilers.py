@@ -7,7 +7,9 @@ import pytest
 from cuda_agent.environment.compilers import Compilers, find_compilers
 from cuda_agent.tasks.target import Target
 
-CUDA = Compilers(Target.CUDA, Path("/g++"), Path("/cuda/bin/nvcc"), "sm_90a", (Path("/inc"),), (Path("/cuda/inc"),))
+CUDA = Compilers(
+    Target.CUDA, Path("/g++"), Path("/cuda/bin/nvcc"), "sm_90a", (Path("/inc"),), (Path("/cuda/inc"),)
+)
 
 
 def test_cpu_sources_go_to_the_host_compiler() -> None:
@@ -28,7 +30,10 @@ def test_cuda_sources_go_to_nvcc_for_the_arch() -> None:
 
 
 def test_no_flag_loosens_arithmetic() -> None:
-    for command in (CUDA.compile_command("a.cu", "o"), find_compilers(Target.CPU).compile_command("a.cpp", "o")):
+    for command in (
+        CUDA.compile_command("a.cu", "o"),
+        find_compilers(Target.CPU).compile_command("a.cpp", "o"),
+    ):
         assert not any("fast-math" in flag or "fast_math" in flag for flag in command)
 
 

@@ -49,7 +49,13 @@ def test_doubtful_ends_are_refused(source: str) -> None:
 
 @pytest.mark.parametrize(
     "source",
-    ["#include <a/b.h>", "# include <a/b.h>", "%:include <a/b.h>", "#inc\\\nlude <a/b.h>", "/* */ #include <a/b.h>"],
+    [
+        "#include <a/b.h>",
+        "# include <a/b.h>",
+        "%:include <a/b.h>",
+        "#inc\\\nlude <a/b.h>",
+        "/* */ #include <a/b.h>",
+    ],
 )
 def test_an_include_names_its_file(source: str) -> None:
     assert texts(source, TokenKind.INCLUDE) == ["<a/b.h>"]
@@ -60,10 +66,10 @@ TRAPS = [
     "int a; // join \\   \nMARK\nMARK\n",
     "int a = 1'0; char c = '\"'; /* ' */ MARK // MARK\n",
     'const char* s = "\\\\"; MARK // " MARK\n',
-    '#if 0\nit\'s "odd /*\n#endif\nMARK\n',
+    "#if 0\nit's \"odd /*\n#endif\nMARK\n",
     "int b; /\\\n/ MARK\nMARK\n",
     "int b; /\\\n* MARK *\\\n/ MARK\n",
-    "auto r = R\"(\nMARK /* )\"; MARK\n",
+    'auto r = R"(\nMARK /* )"; MARK\n',
 ]
 
 
@@ -72,6 +78,6 @@ def test_the_compiler_sees_as_many_marks(source: str, tmp_path: Path) -> None:
     file = tmp_path / "trap.cpp"
     # A mark that the compiler sees becomes FOUND; one inside a comment is dropped, inside a string it stays.
     file.write_text("#define MARK FOUND\n" + source)
-    command = [find_cxx(), "-std=c++17", "-E", "-P", "-w", file]
+    command = [str(find_cxx()), "-std=c++17", "-E", "-P", "-w", str(file)]
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert texts(source, TokenKind.NAME).count("MARK") == output.count("FOUND")

@@ -49,7 +49,9 @@ def test_nvcc_s_first_error_with_its_lines() -> None:
 
 
 def test_a_bare_error_gets_its_line_of_source() -> None:
-    assert find_first_error("kernels/a.cpp:2:1: error: bad\n", SOURCES).splitlines()[1].strip() == "int x = y;"
+    assert (
+        find_first_error("kernels/a.cpp:2:1: error: bad\n", SOURCES).splitlines()[1].strip() == "int x = y;"
+    )
 
 
 def test_an_error_in_a_header_says_where_the_submission_comes_in() -> None:
@@ -59,7 +61,9 @@ def test_an_error_in_a_header_says_where_the_submission_comes_in() -> None:
 
 
 def test_linker_errors_and_silence() -> None:
-    assert "multiple definition of `f'" in find_first_error("b.o: multiple definition of `f'; a.o: here\n", {})
+    assert "multiple definition of `f'" in find_first_error(
+        "b.o: multiple definition of `f'; a.o: here\n", {}
+    )
     assert find_first_error("", {}) == ""
     assert len(find_first_error("x" * 10_000, {})) < 300
 

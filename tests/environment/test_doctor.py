@@ -93,7 +93,7 @@ def test_a_compiler_without_openmp_is_missing(
     make_program: MakeProgram, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script = 'case "$*" in *fopenmp*) exit 1;; *) echo "toy 1.0";; esac'
-    monkeypatch.setenv("CXX", str(make_program("toy", script)))
+    monkeypatch.setenv("CUDA_AGENT_CXX", str(make_program("toy", script)))
     check = check_cxx()
     assert check.status is CheckStatus.MISSING
     assert check.found == "toy 1.0; cannot build an OpenMP program"
@@ -101,7 +101,7 @@ def test_a_compiler_without_openmp_is_missing(
 
 
 def test_no_compiler_names_the_mend(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CXX", "/no/such/compiler")
+    monkeypatch.setenv("CUDA_AGENT_CXX", "/no/such/compiler")
     check = check_cxx()
     assert check.status is CheckStatus.MISSING
     assert "/no/such/compiler" in check.mend

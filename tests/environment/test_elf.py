@@ -43,7 +43,9 @@ def test_agrees_with_nm(library: Path) -> None:
     assert names == set(read_dynamic_symbols(library).undefined)
 
 
-@pytest.mark.parametrize("content", [b"", b"\x7fELF", b"not a library" * 100, b"\x7fELF\x02\x01" + b"\xff" * 500])
+@pytest.mark.parametrize(
+    "content", [b"", b"\x7fELF", b"not a library" * 100, b"\x7fELF\x02\x01" + b"\xff" * 500]
+)
 def test_other_files_are_an_error(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "x.so").write_bytes(content)
     with pytest.raises(ElfError):

@@ -1,9 +1,10 @@
 """The light binding header: what Python passes arrives, and what does not fit is a readable error."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
+import torch
+import tvm_ffi
 
 from cuda_agent.environment.build import build_submission
 from cuda_agent.environment.result import BuildStatus
@@ -12,14 +13,12 @@ from cuda_agent.environment.toolchain import SKILL
 from cuda_agent.sandbox.process import ProcessSandbox
 from cuda_agent.tasks.target import Target
 
-torch = pytest.importorskip("torch")
-tvm_ffi = pytest.importorskip("tvm_ffi")
-
 SOURCE = rb"""
 #include <cuda_agent/kernel.h>
 #include <stdexcept>
 
-void scale(kernel::Tensor x, const kernel::Tensor& y, double factor, int64_t n, bool plus, float shift, int twice) {
+void scale(kernel::Tensor x, const kernel::Tensor& y, double factor, int64_t n, bool plus, float shift,
+           int twice) {
   kernel::check(x.numel() == y.numel(), "x has %lld, y has %lld", (long long)x.numel(), (long long)y.numel());
   for (int64_t i = 0; i < x.numel(); ++i)
     y.data<float>()[i] = x.data<const float>()[i] * float(factor) + n + plus + shift + 2 * twice;
@@ -28,8 +27,9 @@ EXPORT_KERNEL(scale, scale);
 
 void describe(kernel::Tensor x, kernel::Tensor out) {
   int64_t* to = out.data<int64_t>();
-  const int64_t facts[] = {x.ndim(), x.size(0), x.size(-1), x.stride(0), x.stride(-1), x.numel(), x.is_contiguous(),
-                           x.is_cpu(), x.is_cuda(), x.element_bytes(), x.is_float32(), x.is_bfloat16()};
+  const int64_t facts[] = {x.ndim(), x.size(0), x.size(-1), x.stride(0), x.stride(-1), x.numel(),
+                           x.is_contiguous(), x.is_cpu(), x.is_cuda(), x.element_bytes(),
+                           x.is_float32(), x.is_bfloat16()};
   for (int64_t fact : facts) *to++ = fact;
 }
 EXPORT_KERNEL(describe, describe);
@@ -56,24 +56,22 @@ EXPORT_KERNEL(nothing, nothing);
 
 
 @pytest.fixture(scope="module")
-def kernels(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def kernels(tmp_path_factory: pytest.TempPathFactory) -> tvm_ffi.Module:
     folder = tmp_path_factory.mktemp("header")
     submission = Submission({"model_new.py": b"", "kernels/a.cpp": SOURCE})
-    result, library = build_submission(
-        submission, target=Target.CPU, sandbox=ProcessSandbox(), folder=folder
-    )
+    result, library = build_submission(submission, target=Target.CPU, sandbox=ProcessSandbox(), folder=folder)
     assert result.status is BuildStatus.OK, result
     return tvm_ffi.load_module(str(library))
 
 
-def test_every_kind_of_argument_arrives(kernels: Any) -> None:
+def test_every_kind_of_argument_arrives(kernels: tvm_ffi.Module) -> None:
     x, y = torch.randn(10), torch.empty(10)
     kernels.scale(x, y, 2, 3, True, 0.5, 4)
     torch.testing.assert_close(y, x * 2 + 3 + 1 + 0.5 + 8)
     assert kernels.nothing() is None
 
 
-def test_facts_of_a_tensor(kernels: Any) -> None:
+def test_facts_of_a_tensor(kernels: tvm_ffi.Module) -> None:
     out = torch.empty(12, dtype=torch.int64)
     kernels.describe(torch.empty(4, 6)[:, 1:4], out)
     assert out.tolist() == [2, 4, 3, 6, 1, 12, 0, 1, 0, 4, 1, 0]
@@ -99,7 +97,7 @@ def test_facts_of_a_tensor(kernels: Any) -> None:
         ("as_bfloat16", torch.float16, False),
     ],
 )
-def test_dtypes_are_checked(kernels: Any, name: str, dtype: Any, fits: bool) -> None:
+def test_dtypes_are_checked(kernels: tvm_ffi.Module, name: str, dtype: torch.dtype, fits: bool) -> None:
     call = getattr(kernels, name)
     if fits:
         call(torch.zeros(4, dtype=dtype))
@@ -108,7 +106,7 @@ def test_dtypes_are_checked(kernels: Any, name: str, dtype: Any, fits: bool) -> 
         call(torch.zeros(4, dtype=dtype))
 
 
-def test_mistakes_are_readable(kernels: Any) -> None:
+def test_mistakes_are_readable(kernels: tvm_ffi.Module) -> None:
     x, y = torch.zeros(4), torch.zeros(5)
     with pytest.raises(TypeError, match=r"kernels\.scale: takes 7 arguments, got 2"):
         kernels.scale(x, x)

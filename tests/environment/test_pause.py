@@ -9,15 +9,26 @@ from pathlib import Path
 
 import pytest
 
+from cuda_agent.environment.channel import Answer, Channel
+from cuda_agent.environment.client import CHANNEL_VARIABLE
 from cuda_agent.environment.pause import find_company, paused_company
+from cuda_agent.sandbox.protocol import Command, Mount, Sandbox
 
-COUNT = "import itertools, sys\nfor i in itertools.count():\n open(sys.argv[1], 'w').write(str(i))"
+COUNT = "import sys, time\nwhile True:\n open(sys.argv[1], 'a').write('x')\n time.sleep(0.002)"
 
 
 @pytest.fixture
 def pair(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A shell in a session of its own, with a busy child beside it."""
-    command = ["/bin/sh", "-c", '"$1" -c "$2" "$3" & wait', "sh", sys.executable, COUNT, str(tmp_path / "count")]
+    command = [
+        "/bin/sh",
+        "-c",
+        '"$1" -c "$2" "$3" & wait',
+        "sh",
+        sys.executable,
+        COUNT,
+        str(tmp_path / "count"),
+    ]
     with subprocess.Popen(command, start_new_session=True) as shell:
         while not (tmp_path / "count").exists():
             time.sleep(0.01)
@@ -45,7 +56,7 @@ def test_stops_and_goes_on(pair: subprocess.Popen[bytes], tmp_path: Path) -> Non
         time.sleep(0.1)
         assert (tmp_path / "count").read_text() == before
     deadline = time.monotonic() + 5
-    while (tmp_path / "count").read_text() in (before, "") and time.monotonic() < deadline:
+    while (tmp_path / "count").read_text() == before and time.monotonic() < deadline:
         time.sleep(0.01)
     assert (tmp_path / "count").read_text() != before
 
@@ -57,3 +68,29 @@ def test_nobody_is_stopped_for_an_unknown_process(pid: int) -> None:
 
 def test_our_own_session_is_never_stopped() -> None:
     assert find_company(os.getpid()) == ()
+
+
+def test_in_the_sandbox_a_background_job_stands_still_while_its_command_asks(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    def handle(_verb: str, peer: int) -> Answer:
+        with paused_company(peer) as stopped:
+            before = (tmp_path / "work" / "count").read_text()
+            time.sleep(0.2)
+            return Answer(0, f"{len(stopped) > 2} {(tmp_path / 'work' / 'count').read_text() == before}")
+
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "count.py").write_text(COUNT)
+    script = (
+        '"$1" count.py count & while ! [ -s count ]; do sleep 0.05; done; "$1" -m cuda_agent.cli.main build'
+    )
+    with Channel(tmp_path / "s", handle) as channel:
+        ended = sandbox.run(
+            Command(
+                argv=["/bin/sh", "-c", script, "sh", sys.executable],
+                cwd=tmp_path / "work",
+                mounts=[Mount(path=tmp_path / "work", writable=True), Mount(path=channel.path)],
+                env={CHANNEL_VARIABLE: str(channel.path)},
+            )
+        )
+    assert ended.stdout == "True True\n", ended

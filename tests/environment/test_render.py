@@ -64,7 +64,10 @@ def test_stages_not_asked_for_are_absent() -> None:
 
 
 def test_a_preview_says_so_and_a_failure_does_not() -> None:
-    assert render(RewardLine.PREVIEW, build=BUILD, verify=VERIFY, profile=PROFILE)[-1] == "reward if submitted: 3"
+    assert (
+        render(RewardLine.PREVIEW, build=BUILD, verify=VERIFY, profile=PROFILE)[-1]
+        == "reward if submitted: 3"
+    )
     failed = VerifyResult(status=VerifyStatus.CRASHED, reason="it died", detail="SIGSEGV")
     assert render(RewardLine.PREVIEW, build=BUILD, verify=failed)[-3:] == [
         "verify: crashed: it died",
@@ -77,12 +80,16 @@ def test_a_preview_says_so_and_a_failure_does_not() -> None:
     ("low", "policy", "reward", "needed"),
     [(1.04, "strict", "2", "5.225"), (1.04, "paper", "3", None), (1.2, "strict", "3", None)],
 )
-def test_the_next_milestone_is_named_by_its_time(low: float, policy: str, reward: str, needed: str | None) -> None:
+def test_the_next_milestone_is_named_by_its_time(
+    low: float, policy: str, reward: str, needed: str | None
+) -> None:
     profile = PROFILE.model_copy(update={"over_compiled": Ratio(point=1.2, low=low, high=1.3)})
     lines = render(RewardLine.FINAL, policy=policy, build=BUILD, verify=VERIFY, profile=profile)
     assert lines[-1] == f"reward: {reward}"
     following = [line for line in lines if line.startswith("  next:")]
-    assert following == ([] if needed is None else [f"  next: stay safely below {needed} ms, 5% under torch.compile"])
+    assert following == (
+        [] if needed is None else [f"  next: stay safely below {needed} ms, 5% under torch.compile"]
+    )
 
 
 def test_a_task_that_does_not_compile() -> None:
@@ -93,7 +100,9 @@ def test_a_task_that_does_not_compile() -> None:
 
 
 def test_a_mismatch_tells_where_and_how_much() -> None:
-    mismatch = Mismatch(output="out[1]", index=(3, 17), got=1.25, expected=1.5, tolerance=1.2e-3, differing=1024, total=65536)
+    mismatch = Mismatch(
+        output="out[1]", index=(3, 17), got=1.25, expected=1.5, tolerance=1.2e-3, differing=1024, total=65536
+    )
     verify = VerifyResult(status=VerifyStatus.MISMATCH, reason="values differ", mismatch=mismatch)
     assert render(build=BUILD, verify=verify)[2:] == [
         "verify: mismatch: values differ",
@@ -104,7 +113,11 @@ def test_a_mismatch_tells_where_and_how_much() -> None:
 
 
 def test_a_compile_error_shows_its_lines() -> None:
-    build = BuildResult(status=BuildStatus.COMPILE_ERROR, reason="kernels/a.cpp does not compile", error_lines="a:1: error: x\n  y")
+    build = BuildResult(
+        status=BuildStatus.COMPILE_ERROR,
+        reason="kernels/a.cpp does not compile",
+        error_lines="a:1: error: x\n  y",
+    )
     assert render(build=build)[1:] == [
         "build: compile_error: kernels/a.cpp does not compile",
         "  a:1: error: x",
@@ -114,7 +127,9 @@ def test_a_compile_error_shows_its_lines() -> None:
 
 def test_violations_are_listed_up_to_a_bound() -> None:
     violations = tuple(Violation(file="model_new.py", line=i, rule="call", reason="no") for i in range(1, 31))
-    lines = render(rules=RulesResult(status=RulesStatus.VIOLATION, reason="30 rules are broken", violations=violations))
+    lines = render(
+        rules=RulesResult(status=RulesStatus.VIOLATION, reason="30 rules are broken", violations=violations)
+    )
     assert lines[0] == "rules: violation: 30 rules are broken"
     assert lines[1] == "  model_new.py:1 call: no"
     assert lines[-1] == "  and 18 more"
@@ -122,7 +137,9 @@ def test_violations_are_listed_up_to_a_bound() -> None:
 
 def test_long_details_are_cut_in_the_middle() -> None:
     detail = "\n".join(map(str, range(1000)))
-    lines = render(build=BUILD, verify=VerifyResult(status=VerifyStatus.FORWARD_ERROR, reason="r", detail=detail))
+    lines = render(
+        build=BUILD, verify=VerifyResult(status=VerifyStatus.FORWARD_ERROR, reason="r", detail=detail)
+    )
     assert len(lines) < 40
     assert lines[-1] == "  999"
     assert "  [970 lines left out]" in lines

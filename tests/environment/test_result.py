@@ -2,7 +2,14 @@
 
 import pytest
 
-from cuda_agent.environment.result import BuildResult, BuildStatus, Evaluation, RulesResult, RulesStatus, Stage
+from cuda_agent.environment.result import (
+    BuildResult,
+    BuildStatus,
+    Evaluation,
+    RulesResult,
+    RulesStatus,
+    Stage,
+)
 from cuda_agent.judge.result import ProfileResult, ProfileStatus, VerifyResult, VerifyStatus
 from cuda_agent.tasks.target import Target
 

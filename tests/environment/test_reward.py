@@ -16,7 +16,11 @@ ONE_MS = Timing(median_ms=1.0, calls_ms=(1.0,))
 
 def evaluation(over_eager: Ratio, over_compiled: Ratio | None) -> Evaluation:
     profile = ProfileResult(
-        status=ProfileStatus.OK, candidate=ONE_MS, eager=ONE_MS, over_eager=over_eager, over_compiled=over_compiled
+        status=ProfileStatus.OK,
+        candidate=ONE_MS,
+        eager=ONE_MS,
+        over_eager=over_eager,
+        over_compiled=over_compiled,
     )
     return Evaluation(
         task_id="t",

@@ -22,7 +22,9 @@ def test_the_skill_s_examples_pass(target: Target) -> None:
 
 
 @pytest.mark.parametrize(
-    "source", [b"def f(:", b"x = " + b"(" * 5000, b"x = " + b"-" * 100_000 + b"1"], ids=["syntax", "deep", "deeper"]
+    "source",
+    [b"def f(:", b"x = " + b"(" * 5000, b"x = " + b"-" * 100_000 + b"1"],
+    ids=["syntax", "deep", "deeper"],
 )
 def test_what_does_not_parse_is_a_status(submission: Submission, source: bytes) -> None:
     broken = Submission({**submission.files, "model_new.py": source})
@@ -58,7 +60,11 @@ def test_problems_of_freezing_are_reported(folder: Path) -> None:
 
 
 def test_violations_of_all_files_are_counted(submission: Submission) -> None:
-    files = {**submission.files, "kernels/b.h": b"#include <thread>\n", "kernels/c.h": b"#include <dlfcn.h>\n"}
+    files = {
+        **submission.files,
+        "kernels/b.h": b"#include <thread>\n",
+        "kernels/c.h": b"#include <dlfcn.h>\n",
+    }
     result = check_rules(Submission(files), Target.CPU)
     assert result.status is RulesStatus.VIOLATION
     assert [violation.file for violation in result.violations] == ["kernels/b.h", "kernels/c.h"]

@@ -5,7 +5,7 @@ import pytest
 from cuda_agent.environment.rules_cpp import check_cpp
 from cuda_agent.tasks.target import Target
 
-HONEST = r'''
+HONEST = r"""
 // #include <thread> and asm("syscall") in a comment
 #include <cuda_agent/kernel.h>
 #include "shared.h"
@@ -25,7 +25,7 @@ __attribute__((always_inline)) inline int alias() { return [](int x) { return x;
 #if 0
 it's nothing
 #endif
-'''
+"""
 
 FORBIDDEN = [
     ("#include <fstream>", "include"),
@@ -60,7 +60,7 @@ FORBIDDEN = [
 ]
 
 
-def check(text: str, path: str = "kernels/a.cpp", target: Target = Target.CPU) -> list[tuple[int, str]]:
+def check(text: str, path: str = "kernels/a.cpp", *, target: Target = Target.CPU) -> list[tuple[int, str]]:
     own = frozenset({path, "kernels/shared.h"})
     return [(found.line, found.rule) for found in check_cpp(text, path, target=target, own_files=own)]
 
@@ -78,20 +78,22 @@ def test_lines_are_named() -> None:
     assert check("\n\n#include <thread>\n") == [(3, "include")]
 
 
-@pytest.mark.parametrize("name", ["cuda_runtime.h", "cuda_fp16.h", "cublasLt.h", "cub/cub.cuh", "cuda/barrier"])
+@pytest.mark.parametrize(
+    "name", ["cuda_runtime.h", "cuda_fp16.h", "cublasLt.h", "cub/cub.cuh", "cuda/barrier"]
+)
 def test_cuda_headers_are_for_the_cuda_target(name: str) -> None:
-    assert check(f"#include <{name}>", "kernels/a.cu", Target.CUDA) == []
+    assert check(f"#include <{name}>", "kernels/a.cu", target=Target.CUDA) == []
     assert check(f"#include <{name}>") == [(1, "include")]
 
 
 def test_ptx_is_for_device_code() -> None:
     ptx = 'asm volatile("cp.async.commit_group;");'
-    assert check(ptx, "kernels/a.cu", Target.CUDA) == []
-    assert check(ptx, "kernels/a.cpp", Target.CUDA) == [(1, "assembly")]
+    assert check(ptx, "kernels/a.cu", target=Target.CUDA) == []
+    assert check(ptx, "kernels/a.cpp", target=Target.CUDA) == [(1, "assembly")]
 
 
 def test_nvrtc_and_thrust_are_refused_with_their_reasons() -> None:
-    assert check("#include <nvrtc.h>\n#include <thrust/sort.h>", "kernels/a.cu", Target.CUDA) == [
+    assert check("#include <nvrtc.h>\n#include <thrust/sort.h>", "kernels/a.cu", target=Target.CUDA) == [
         (1, "include"),
         (2, "include"),
     ]

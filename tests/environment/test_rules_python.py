@@ -72,7 +72,7 @@ class ModelNew(nn.Module):
         return self.block(out), *[half.transpose(0, 1) for half in halves]
 '''
 
-FRAME = '''\
+FRAME = """\
 import torch
 import torch.nn as nn
 import kernels
@@ -87,7 +87,7 @@ class ModelNew(nn.Module):
     def forward(self, x):
         {}
         return x
-'''
+"""
 LINE = 13
 
 FORBIDDEN = [
@@ -167,7 +167,9 @@ def test_computing_or_reaching_out_is_found_in_its_line(statement: str) -> None:
     assert {line for line, _ in found} == {LINE}
 
 
-@pytest.mark.parametrize("statement", ["x = x.view(-1)", "x = x.to(torch.float16)", "kernels.a(x, 1)", "pass"])
+@pytest.mark.parametrize(
+    "statement", ["x = x.view(-1)", "x = x.to(torch.float16)", "kernels.a(x, 1)", "pass"]
+)
 def test_the_frame_itself_is_clean(statement: str) -> None:
     assert check(FRAME.format(statement)) == []
 
@@ -178,7 +180,7 @@ def test_the_frame_itself_is_clean(statement: str) -> None:
         "import torch\nclass ModelNew(torch.nn.Linear):\n def forward(self, x): return x",
         "import torch\nclass ModelNew(torch.nn.Module, metaclass=type):\n def forward(self, x): return x",
         "import torch\nclass ModelNew(torch.nn.Module):\n forward = torch.nn.Linear.forward",
-        "import torch\nclass ModelNew(torch.nn.Module):\n def __call__(self, x): return x\n def forward(self, x): return x",
+        "import torch\nclass ModelNew(torch.nn.Module):\n def __call__(self): 1\n def forward(self): 1",
         "import torch\nclass ModelNew(torch.nn.Module):\n async def forward(self, x): return x",
         "import torch\nclass ModelNew(torch.nn.Module): pass",
         "import torch\nModelNew = torch.nn.Identity",
@@ -196,5 +198,7 @@ def test_a_helper_used_by_forward_is_held_to_the_rules_of_forward() -> None:
 
 
 def test_a_constructor_may_not_leave_a_hook() -> None:
-    text = FRAME.format("pass").replace("self.saved = torch.matmul", "self.linear.register_forward_hook(print)")
+    text = FRAME.format("pass").replace(
+        "self.saved = torch.matmul", "self.linear.register_forward_hook(print)"
+    )
     assert [rule for _, rule in check(text)] == ["method"]

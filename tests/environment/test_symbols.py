@@ -11,8 +11,8 @@ from cuda_agent.environment.toolchain import find_cxx
 
 def build(folder: Path, source: str, *flags: str) -> Path:
     (folder / "a.cpp").write_text(source)
-    command = [find_cxx(), "-shared", "-fPIC", "-fopenmp", "-Wl,--hash-style=sysv", *flags]
-    subprocess.run([*command, folder / "a.cpp", "-o", folder / "a.so"], check=True)
+    command = [str(find_cxx()), "-shared", "-fPIC", "-fopenmp", "-Wl,--hash-style=sysv", *flags]
+    subprocess.run([*command, str(folder / "a.cpp"), "-o", str(folder / "a.so")], check=True)
     return folder / "a.so"
 
 
@@ -67,7 +67,7 @@ def test_ordinary_kernels_need_nothing_forbidden(tmp_path: Path) -> None:
         ("usleep(1);", "usleep"),
         ("_exit(0);", "_exit"),
         ("(void)environ;", "environ"),
-        ("JOIN(get, env)(\"HOME\");", "getenv"),
+        ('JOIN(get, env)("HOME");', "getenv"),
         ("mine_but_missing();", "mine_but_missing"),
     ],
 )
@@ -95,7 +95,14 @@ def test_reaching_out_is_found(tmp_path: Path, body: str, symbol: str) -> None:
 
 
 def test_loading_more_and_steering_the_loader_is_found(tmp_path: Path) -> None:
-    library = build(tmp_path, "extern \"C\" int f() { return 1; }", "-Wl,-rpath,/tmp", "-Wl,--no-as-needed", "-lutil", "-lresolv")
+    library = build(
+        tmp_path,
+        'extern "C" int f() { return 1; }',
+        "-Wl,-rpath,/tmp",
+        "-Wl,--no-as-needed",
+        "-lutil",
+        "-lresolv",
+    )
     rules = {violation.rule for violation in check_symbols(library)}
     assert rules == {"loader-entry", "forbidden-library"}
 

@@ -47,7 +47,9 @@ def test_path_comes_before_cxx(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
         find_cxx()
 
 
-def test_nvcc_of_cuda_home_then_of_path_then_of_a_wheel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_nvcc_of_cuda_home_then_of_path_then_of_a_wheel(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     home = make_program(tmp_path / "home" / "bin" / "nvcc")
     on_path = make_program(tmp_path / "path" / "nvcc")
     monkeypatch.setenv("CUDA_HOME", str(tmp_path / "home"))
@@ -76,9 +78,13 @@ def test_arch_is_the_device_s_or_hopper(monkeypatch: pytest.MonkeyPatch, tmp_pat
 def test_headers_are_found_without_importing_anything_heavy() -> None:
     assert (find_include_dirs()[0] / "cuda_agent" / "kernel.h").is_file()
     assert (find_include_dirs()[1] / "tvm" / "ffi" / "c_api.h").is_file()
-    program = "import sys; from cuda_agent.environment.toolchain import find_include_dirs; find_include_dirs(); "
+    program = (
+        "import sys; from cuda_agent.environment.toolchain import find_include_dirs; find_include_dirs(); "
+    )
     program += "print(*{'torch', 'tvm_ffi'} & set(sys.modules))"
-    output = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    output = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    ).stdout
     assert output.strip() == ""
 
 

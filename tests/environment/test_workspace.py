@@ -16,7 +16,13 @@ def workspace(tmp_path: Path, tiny_task: Task) -> Workspace:
 
 def test_everything_is_there(workspace: Workspace, tiny_task: Task) -> None:
     files = workspace.list_files()
-    assert {"SKILL.md", "model.py", "references/cpu.md", "references/hopper.md", "references/kernel.h"} <= set(files)
+    assert {
+        "SKILL.md",
+        "model.py",
+        "references/cpu.md",
+        "references/hopper.md",
+        "references/kernel.h",
+    } <= set(files)
     assert "examples/kernels/silu_scale.cpp" in files
     assert workspace.read_text("model.py") == tiny_task.source
     assert (workspace.root / "kernels").is_dir()
@@ -35,7 +41,9 @@ def test_written_text_is_read_back_by_relative_and_absolute_path(workspace: Work
     assert workspace.read_text(f"{workspace.root}/kernels/a.cpp") == "// größer\n"
 
 
-@pytest.mark.parametrize("path", ["model.py", "SKILL.md", "references/cpu.md", "references/new.md", "./model.py"])
+@pytest.mark.parametrize(
+    "path", ["model.py", "SKILL.md", "references/cpu.md", "references/new.md", "./model.py"]
+)
 def test_read_only_files_refuse(workspace: Workspace, path: str) -> None:
     with pytest.raises(WorkspaceError, match="read-only"):
         workspace.write_text(path, "changed")

@@ -14,7 +14,7 @@ from cuda_agent.judge.tree import describe_value
 STRICT, PAPER = load_policy("strict"), load_policy("paper")
 
 
-def compare(got: torch.Tensor, exact: torch.Tensor, eager: torch.Tensor, inputs: int = 1 << 20) -> Finding:
+def compare(got: torch.Tensor, exact: torch.Tensor, *, eager: torch.Tensor, inputs: int = 1 << 20) -> Finding:
     return compare_tensor(got, exact, eager, policy=STRICT, path="out", inputs=inputs)
 
 
@@ -34,8 +34,8 @@ def judge_function(name: str) -> tuple[torch.Tensor, torch.Tensor]:
 def test_zeros_fail_where_a_fixed_tolerance_passes_them(name: str) -> None:
     exact, eager = judge_function(name)
     zeros = torch.zeros_like(eager)
-    assert compare(eager, exact, eager).status is VerifyStatus.OK
-    assert compare(zeros, exact, eager).status is VerifyStatus.MISMATCH
+    assert compare(eager, exact, eager=eager).status is VerifyStatus.OK
+    assert compare(zeros, exact, eager=eager).status is VerifyStatus.MISMATCH
     fixed = compare_tensor(zeros, exact, eager, policy=PAPER, path="out", inputs=1)
     assert fixed.status is VerifyStatus.OK
 
@@ -44,7 +44,7 @@ def test_zeros_fail_where_a_fixed_tolerance_passes_them(name: str) -> None:
 def test_constant_stale_and_permuted_outputs_fail(name: str) -> None:
     exact, eager = judge_function(name)
     for junk in (torch.full_like(eager, float(eager.mean())), eager.flip(0), eager.roll(1, -1)):
-        assert compare(junk, exact, eager).status is VerifyStatus.MISMATCH
+        assert compare(junk, exact, eager=eager).status is VerifyStatus.MISMATCH
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
@@ -53,8 +53,8 @@ def test_lower_precision_fails_in_a_float32_task(dtype: torch.dtype) -> None:
     a, b = torch.randn(256, 1024), torch.randn(1024, 256)
     exact, eager = a.double() @ b.double(), a @ b
     low = (a.to(dtype).float() @ b.to(dtype).float()).float()
-    assert compare(low, exact, eager).status is VerifyStatus.MISMATCH
-    assert compare(eager.to(dtype).float(), exact, eager).status is VerifyStatus.MISMATCH
+    assert compare(low, exact, eager=eager).status is VerifyStatus.MISMATCH
+    assert compare(eager.to(dtype).float(), exact, eager=eager).status is VerifyStatus.MISMATCH
 
 
 def test_tf32_fails_in_a_float32_task() -> None:
@@ -65,15 +65,15 @@ def test_tf32_fails_in_a_float32_task() -> None:
         return (value.view(torch.int32) & ~0x1FFF).view(torch.float32)
 
     exact, eager = a.double() @ b.double(), a @ b
-    assert compare(chop(a) @ chop(b), exact, eager).status is VerifyStatus.MISMATCH
+    assert compare(chop(a) @ chop(b), exact, eager=eager).status is VerifyStatus.MISMATCH
 
 
 def test_bfloat16_fails_in_a_float16_task() -> None:
     torch.manual_seed(0)
     x = torch.randn(1 << 16).half()
     exact, eager = torch.tanh(x.double()), torch.tanh(x)
-    assert compare(torch.tanh(x.bfloat16()).half(), exact, eager).status is VerifyStatus.MISMATCH
-    assert compare(torch.tanh(x.float()).half(), exact, eager).status is VerifyStatus.OK
+    assert compare(torch.tanh(x.bfloat16()).half(), exact, eager=eager).status is VerifyStatus.MISMATCH
+    assert compare(torch.tanh(x.float()).half(), exact, eager=eager).status is VerifyStatus.OK
 
 
 def test_other_orders_of_summation_pass() -> None:
@@ -86,7 +86,7 @@ def test_other_orders_of_summation_pass() -> None:
         sequential += a[:, k, None] * b[k]
     assert isinstance(split, torch.Tensor)
     for other in (split, sequential):
-        assert compare(other, exact, eager).status is VerifyStatus.OK
+        assert compare(other, exact, eager=eager).status is VerifyStatus.OK
 
 
 def test_a_full_reduction_by_threads_passes_and_a_partial_one_fails() -> None:
@@ -97,8 +97,8 @@ def test_a_full_reduction_by_threads_passes_and_a_partial_one_fails() -> None:
         exact, eager = x.double().mean(), x.mean()
         by_thread = x.cumsum(-1)[:, -1].cumsum(0)[-1] / x.numel()
         partial = x[: int(len(x) * 0.99)].mean()
-        assert compare(by_thread, exact, eager, x.numel()).status is VerifyStatus.OK
-        partly_right += compare(partial, exact, eager, x.numel()).status is VerifyStatus.OK
+        assert compare(by_thread, exact, eager=eager, inputs=x.numel()).status is VerifyStatus.OK
+        partly_right += compare(partial, exact, eager=eager, inputs=x.numel()).status is VerifyStatus.OK
     assert partly_right <= 2
 
 
@@ -106,7 +106,7 @@ def test_one_wrong_element_is_found_and_named() -> None:
     eager = torch.arange(12.0).reshape(3, 4) + 1
     got = eager.clone()
     got[1, 2] += 1e-2
-    finding = compare(got, eager.double(), eager)
+    finding = compare(got, eager.double(), eager=eager)
     assert finding.status is VerifyStatus.MISMATCH
     assert finding.mismatch is not None
     assert (finding.mismatch.index, finding.mismatch.differing, finding.mismatch.total) == ((1, 2), 1, 12)
@@ -117,10 +117,10 @@ def test_one_ill_conditioned_element_does_not_loosen_the_others() -> None:
     eager = torch.ones(10_000)
     eager[0] = 1.5
     exact = torch.ones(10_000, dtype=torch.float64)
-    assert compare(eager, exact, eager).status is VerifyStatus.OK
+    assert compare(eager, exact, eager=eager).status is VerifyStatus.OK
     got = eager.clone()
     got[5] = 1.001
-    assert compare(got, exact, eager).status is VerifyStatus.MISMATCH
+    assert compare(got, exact, eager=eager).status is VerifyStatus.MISMATCH
 
 
 @pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf])
@@ -128,25 +128,34 @@ def test_non_finite_values_pass_only_where_the_reference_has_the_same(odd: float
     eager = torch.ones(10)
     eager[3] = odd
     exact = eager.double()
-    assert compare(eager.clone(), exact, eager).status is VerifyStatus.OK
-    assert compare(torch.ones(10), exact, eager).status is VerifyStatus.NON_FINITE
+    assert compare(eager.clone(), exact, eager=eager).status is VerifyStatus.OK
+    assert compare(torch.ones(10), exact, eager=eager).status is VerifyStatus.NON_FINITE
     everywhere = torch.full((10,), odd)
-    assert compare(everywhere, exact, eager).status is VerifyStatus.NON_FINITE
-    assert compare(everywhere, torch.ones(10).double(), torch.ones(10)).status is VerifyStatus.NON_FINITE
+    assert compare(everywhere, exact, eager=eager).status is VerifyStatus.NON_FINITE
+    assert (
+        compare(everywhere, torch.ones(10).double(), eager=torch.ones(10)).status is VerifyStatus.NON_FINITE
+    )
+
+
+def test_an_overflow_of_eager_alone_must_be_matched() -> None:
+    eager = torch.tensor([1.0, math.inf])
+    exact = torch.tensor([1.0, 1e39], dtype=torch.float64)
+    assert compare(eager.clone(), exact, eager=eager).status is VerifyStatus.OK
+    assert compare(torch.tensor([1.0, 5.0]), exact, eager=eager).status is VerifyStatus.NON_FINITE
 
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.bool, torch.uint8])
 def test_whole_numbers_must_be_equal(dtype: torch.dtype) -> None:
     eager = (torch.arange(8) % 2).to(dtype)
-    assert compare(eager.clone(), eager, eager).status is VerifyStatus.OK
+    assert compare(eager.clone(), eager, eager=eager).status is VerifyStatus.OK
     got = eager.clone()
     got[5] = 0
-    assert compare(got, eager, eager).status is VerifyStatus.MISMATCH
+    assert compare(got, eager, eager=eager).status is VerifyStatus.MISMATCH
 
 
 def test_empty_outputs_are_right() -> None:
     empty = torch.empty(0, 3)
-    assert compare(empty, empty.double(), empty).status is VerifyStatus.OK
+    assert compare(empty, empty.double(), eager=empty).status is VerifyStatus.OK
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ VALUE = [
 
 def carry(mailbox: Mailbox, device: str) -> None:
     node, tensors = describe_value([tensor.to(device) for tensor in VALUE])
-    write_tensors(mailbox, node.list_tensors(), tensors)
+    write_tensors(mailbox, node.list_tensors(), tensors=tensors)
     for got, sent in zip(read_tensors(mailbox, node.list_tensors()), VALUE, strict=True):
         assert got.dtype is sent.dtype
         assert torch.equal(got.cpu(), sent)
@@ -51,7 +51,7 @@ def test_what_does_not_fit_is_refused() -> None:
     mailbox = HostMailbox.create(4096)
     node, tensors = describe_value([torch.zeros(2000)])
     with pytest.raises(ValueError, match="do not fit"):
-        write_tensors(mailbox, node.list_tensors(), tensors)
+        write_tensors(mailbox, node.list_tensors(), tensors=tensors)
     with pytest.raises(ValueError, match="do not fit"):
         read_tensors(mailbox, node.list_tensors())
     mailbox.close()

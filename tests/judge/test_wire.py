@@ -9,7 +9,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from cuda_agent.errors import ProtocolError
-from cuda_agent.judge.protocol import REPLY, Called, Done
+from cuda_agent.judge.replies import REPLY, Called, Done
 from cuda_agent.judge.wire import PeerGoneError, PeerSilentError, Wire
 
 

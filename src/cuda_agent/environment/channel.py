@@ -112,8 +112,10 @@ def _read_verb(connection: socket.socket) -> str:
     Raises:
         ValueError: too late, too long, not JSON, or no known verb.
     """
-    line = _read_line(connection)
-    request = json.loads(line)
+    try:
+        request = json.loads(_read_line(connection))
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
     verb = request.get("verb") if isinstance(request, dict) else None
     if not isinstance(verb, str) or verb not in VERBS:
         raise ValueError(f"the verb must be one of {', '.join(VERBS)}")

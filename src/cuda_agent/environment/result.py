@@ -26,7 +26,7 @@ class RulesStatus(StrEnum):
     OK = "ok"
     """Nothing forbidden."""
     BAD_FILES = "bad_files"
-    """Missing, linked, oversized or unknown files."""
+    """Missing, linked, oversized or undecodable files."""
     SYNTAX_ERROR = "syntax_error"
     """model_new.py does not parse."""
     VIOLATION = "violation"

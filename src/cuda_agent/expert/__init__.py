@@ -1,5 +1,5 @@
-"""The expert: a policy without a language model. It optimises a traced module and acts through the tools.
+"""The expert: a policy without a language model. It plans kernels for a traced module.
 
-The way of a task through this room: trace -> graph -> canonical -> rewrite -> fuse (lower) -> plan -> schedule
--> emit_cpu | emit_cuda -> tune -> chat.
+The way of a task through this room: trace -> graph -> canonicalize -> rewrite -> fuse (layout, domain,
+lower, collapse) -> plan -> schedule -> emit_cpu | emit_cuda, emit_model -> tune -> chat.
 """

@@ -9,7 +9,6 @@ from pydantic import JsonValue
 from cuda_agent.expert import ops
 from cuda_agent.expert.graph import Graph, Node, find_refs
 
-
 Args = Mapping[str, JsonValue]
 """Arguments of a node by name."""
 
@@ -71,7 +70,9 @@ class Draft:
 
 def name_operands(operands: list[JsonValue]) -> dict[str, JsonValue]:
     """Operands of a pointwise node as its arguments: names become references, numbers stay."""
-    return {str(place): {"ref": item} if isinstance(item, str) else item for place, item in enumerate(operands)}
+    return {
+        str(place): {"ref": item} if isinstance(item, str) else item for place, item in enumerate(operands)
+    }
 
 
 Rule = Callable[[Draft, Node], str]
@@ -115,7 +116,9 @@ def write_composed(*steps: tuple[str, tuple[str | float, ...]]) -> Rule:
 
 def write_div(draft: Draft, node: Node) -> str:
     """Division, with its rounding modes."""
-    quotient = draft.point("div", [get_operand(draft, node.args[key]) for key in ("self", "other")], like=node)
+    quotient = draft.point(
+        "div", [get_operand(draft, node.args[key]) for key in ("self", "other")], like=node
+    )
     mode = node.args.get("rounding_mode")
     if mode is None:
         return quotient

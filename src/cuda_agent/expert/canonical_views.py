@@ -46,11 +46,13 @@ def write_permute(draft: Draft, node: Node) -> str:
     else:
         order = list(range(rank))
         if rank > 1:
-            first, second = ((node.get_int("dim0"), node.get_int("dim1")) if "dim0" in node.args else (0, 1))
+            first, second = (node.get_int("dim0"), node.get_int("dim1")) if "dim0" in node.args else (0, 1)
             order[first % rank], order[second % rank] = second % rank, first % rank
     if order == list(range(rank)):
         return name
-    return draft.add("permute", {"input": {"ref": name}, "dims": [*order]}, shape=node.shape, dtype=node.dtype)
+    return draft.add(
+        "permute", {"input": {"ref": name}, "dims": [*order]}, shape=node.shape, dtype=node.dtype
+    )
 
 
 def add_slice(draft: Draft, name: str, *, dim: int, start: int, step: int = 1, size: int) -> str:
@@ -94,7 +96,9 @@ def write_part(draft: Draft, node: Node) -> str:
     if "unbind" in whole.op:
         return draft.reshape(add_slice(draft, name, dim=dim, start=place, size=1), node.shape)
     if "split_size" in whole.args:
-        return add_slice(draft, name, dim=dim, start=place * whole.get_int("split_size"), size=node.shape[dim])
+        return add_slice(
+            draft, name, dim=dim, start=place * whole.get_int("split_size"), size=node.shape[dim]
+        )
     raise UnsupportedError(f"{whole.op} gives several tensors, and I do not know what they are")
 
 

@@ -35,12 +35,12 @@ from cuda_agent.expert.canonical_views import (
 from cuda_agent.expert.graph import Graph, Source
 
 UNARY = (
-    "neg", "abs", "exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "reciprocal", "tanh", "sigmoid", "erf", "sin",
-    "cos", "floor", "ceil", "round", "trunc", "isnan", "logical_not",
+    "neg", "abs", "exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "reciprocal", "tanh", "sigmoid", "erf",
+    "sin", "cos", "floor", "ceil", "round", "trunc", "isnan", "logical_not",
 )  # fmt: skip
 BINARY = (
-    "add", "sub", "mul", "maximum", "minimum", "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or",
-    "logical_xor",
+    "add", "sub", "mul", "maximum", "minimum", "eq", "ne", "lt", "le", "gt", "ge", "logical_and",
+    "logical_or", "logical_xor",
 )  # fmt: skip
 
 RULES: dict[str, Rule] = {

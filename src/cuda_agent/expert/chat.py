@@ -2,11 +2,11 @@
 
 import hashlib
 
-from cuda_agent.expert.emit_model import load_template
 from cuda_agent.expert.explain import explain_plan
 from cuda_agent.expert.observation import parse_outcome
 from cuda_agent.expert.request import parse_request
 from cuda_agent.expert.study import SOURCES, Study, StudyError, study_task
+from cuda_agent.expert.template import load_template
 from cuda_agent.expert.tune import Outcome, build_variants, find_best, is_done
 from cuda_agent.llm.chat import Message, Reply, Role, ToolCall, ToolSchema
 from cuda_agent.sandbox.protocol import Sandbox
@@ -47,7 +47,7 @@ class ExpertChat:
         outcomes = tuple(parse_outcome(text) for text in find_answers(messages, PROFILE))
         if submitted:
             return self._say("finish", messages, outcome=parse_outcome(submitted[-1]))
-        return self._go_on(study, outcomes, messages)
+        return self._go_on(study, outcomes, messages=messages)
 
     def _study(self, source: str) -> Study | StudyError:
         key = hashlib.sha256(source.encode()).hexdigest()
@@ -58,7 +58,7 @@ class ExpertChat:
                 self._studies[key] = error
         return self._studies[key]
 
-    def _go_on(self, study: Study, outcomes: tuple[Outcome, ...], messages: tuple[Message, ...]) -> Reply:
+    def _go_on(self, study: Study, outcomes: tuple[Outcome, ...], *, messages: tuple[Message, ...]) -> Reply:
         variants = build_variants(self._target, study.write_kernels)
         if not is_done(outcomes, variants=len(variants), tries=self._tries):
             place = len(outcomes)
@@ -81,7 +81,9 @@ class ExpertChat:
 
     def _say(self, page: str, messages: tuple[Message, ...], **values: object) -> Reply:
         """A reply without a tool call, which ends the episode."""
-        return Reply(message=Message(role=Role.ASSISTANT, content=load_template(f"{page}.md.jinja", **values)))
+        return Reply(
+            message=Message(role=Role.ASSISTANT, content=load_template(f"{page}.md.jinja", **values))
+        )
 
     def _act(
         self,

@@ -65,33 +65,21 @@ def collapse_kernel(kernel: Kernel) -> Kernel:
 
 def merge_at(kernel: Kernel, counter: int) -> Kernel | None:
     """The kernel with `counter` merged into the next one, or None where that is not possible."""
-    rows, counts = len(kernel.outer), (*kernel.outer, *kernel.cols)
-    next_is_inner = counter + 1 == kernel.inner
-    if next_is_inner and len(kernel.loops) > 1 and counts[counter] > 1:
-        return None
-    if next_is_inner and divides_row(kernel) and counts[counter] > 1:
-        return None
+    rows, counts = len(kernel.outer), [*kernel.outer, *kernel.cols]
+    count, next_is_inner = counts[counter], counter + 1 == kernel.inner
     size = kernel.loops[0] if next_is_inner else counts[counter + 1]
-    crosses = counter == rows - 1
-    if counts[counter] == 1:
-        update = drop_everywhere(kernel, counter)
-    elif (crosses and has_columns(kernel)) or not can_merge(kernel, counter, size=size):
-        return None
+    if count > 1:
+        crosses = counter == rows - 1
+        if (crosses and has_columns(kernel)) or (next_is_inner and len(kernel.loops) > 1):
+            return None
+        if not can_merge(kernel, counter, size=size):
+            return None
+    loops = kernel.loops
+    if next_is_inner:
+        loops = tuple(length * count for length in loops)
     else:
-        update = drop_everywhere(kernel, counter)
-        size *= counts[counter]
-    merged = list(counts)
-    del merged[counter]
-    if next_is_inner and counts[counter] > 1:
-        update["loops"] = (size,)
-    elif not next_is_inner:
-        merged[counter] = size
+        counts[counter + 1] *= count
+    del counts[counter]
     kept_rows = rows - 1 if counter < rows else rows
-    update |= {"outer": tuple(merged[:kept_rows]), "cols": tuple(merged[kept_rows:])}
-    return kernel.model_copy(update=update)
-
-
-def divides_row(kernel: Kernel) -> bool:
-    """Whether one loop computes several pieces of a row at once."""
-    targets = [store.access.buffer for store in kernel.stores if store.level is Level.FULL]
-    return len(targets) != len(set(targets))
+    shape = {"outer": tuple(counts[:kept_rows]), "cols": tuple(counts[kept_rows:]), "loops": loops}
+    return kernel.model_copy(update=shape | drop_everywhere(kernel, counter))

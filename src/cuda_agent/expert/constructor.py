@@ -1,4 +1,4 @@
-"""The constructor of ModelNew: the reference's arguments, and holders for its parameters under their names."""
+"""The constructor of ModelNew: the reference's arguments, and holders for its parameters."""
 
 import ast
 from collections.abc import Iterable
@@ -24,7 +24,9 @@ def find_model(source: str) -> ast.ClassDef:
 
 def find_method(model: ast.ClassDef, name: str) -> ast.FunctionDef | None:
     """A method of the class, or None when it inherits it."""
-    return next((node for node in model.body if isinstance(node, ast.FunctionDef) and node.name == name), None)
+    return next(
+        (node for node in model.body if isinstance(node, ast.FunctionDef) and node.name == name), None
+    )
 
 
 def write_arguments(method: ast.FunctionDef | None) -> str:

@@ -63,7 +63,7 @@ def find_accesses(kernel: Kernel) -> list[tuple[Access, bool]]:
     return loads + [(store.access, True) for store in kernel.stores if store.level is Level.FULL]
 
 
-def is_packed(kernel: Kernel, access: Access, vector: int) -> bool:
+def is_packed(kernel: Kernel, access: Access, *, vector: int) -> bool:
     """Whether `vector` neighbours along the innermost counter lie side by side, aligned to their size."""
     if access.picks or access.get_coefficient(kernel.inner) != 1 or access.offset % vector:
         return False
@@ -75,10 +75,10 @@ def is_read_once(kernel: Kernel, access: Access) -> bool:
     return bool(kernel.outer) and all(access.get_coefficient(c) for c in range(len(kernel.outer)))
 
 
-def choose_vector(kernel: Kernel, plan: Plan, widest_bytes: int) -> int:
+def choose_vector(kernel: Kernel, plan: Plan, *, widest_bytes: int) -> int:
     """Elements that a thread handles at a time: the widest dtype that is packed fills an access."""
     accesses = [access for access, _ in find_accesses(kernel)]
-    packed = [access for access in accesses if is_packed(kernel, access, 1)]
+    packed = [access for access in accesses if is_packed(kernel, access, vector=1)]
     widest = max((DTYPE_BYTES[plan.get_buffer(access.buffer).dtype] for access in packed), default=4)
     vector = max(1, widest_bytes // widest)
     while vector > 1 and any(length % vector for length in kernel.loops):
@@ -91,9 +91,9 @@ def round_up_power(number: int) -> int:
     return 1 << max(0, number - 1).bit_length()
 
 
-def choose_shape(kernel: Kernel, plan: Plan, choice: Choice) -> CudaShape:
+def choose_shape(kernel: Kernel, plan: Plan, *, choice: Choice) -> CudaShape:
     """The layout of one kernel under a choice."""
-    vector = choose_vector(kernel, plan, choice.vector_bytes)
+    vector = choose_vector(kernel, plan, widest_bytes=choice.vector_bytes)
     per_column = prod(kernel.cols)
     vectors = tuple(per_column * length // vector for length in kernel.loops)
     if not has_columns(kernel):

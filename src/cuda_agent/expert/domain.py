@@ -1,6 +1,7 @@
 """The loop nest that a kernel runs over, while the kernel is being made."""
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import prod
 
 from cuda_agent.expert.index import Affine, build_counter, find_strides
@@ -25,7 +26,7 @@ class Dim:
 
 @dataclass(frozen=True)
 class Domain:
-    """Rows and columns. The innermost column dimension may be cut into pieces that are computed differently."""
+    """Rows and columns; the innermost column dimension may be cut into pieces computed differently."""
 
     outer: tuple[Dim, ...]
     """One for each row counter."""
@@ -89,13 +90,13 @@ class Domain:
         place = counter - len(self.outer)
         if place == len(self.cols) - 1 and len(self.pieces) > 1:
             return None
-        cols = self.cols[:place] + (self.cols[place] // size, size) + self.cols[place + 1 :]
+        cols = (*self.cols[:place], self.cols[place] // size, size, *self.cols[place + 1 :])
         return replace(self, cols=cols, pieces=((0, cols[-1]),))
 
     def cut_columns(self, at: int) -> "Domain":
         """The domain whose innermost column dimension has another piece beginning at `at`."""
         bounds = sorted({start for start, _ in self.pieces} | {at, self.cols[-1]})
-        pieces = tuple((low, high - low) for low, high in zip(bounds, bounds[1:], strict=False))
+        pieces = tuple((low, high - low) for low, high in pairwise(bounds))
         return replace(self, pieces=pieces)
 
     def cut_rows(self, counter: int, at: int) -> tuple["Domain", "Domain"]:
@@ -104,4 +105,4 @@ class Domain:
         low = replace(dim, size=at - dim.start)
         high = Dim(dim.extent, start=at, size=dim.start + dim.count - at)
         before, after = self.outer[:counter], self.outer[counter + 1 :]
-        return replace(self, outer=before + (low, *after)), replace(self, outer=before + (high, *after))
+        return replace(self, outer=(*before, low, *after)), replace(self, outer=(*before, high, *after))

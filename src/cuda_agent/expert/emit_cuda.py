@@ -1,10 +1,11 @@
-"""Write a plan as CUDA: a block, a warp or a part of one to a row, 16-byte accesses, rows kept in registers."""
+"""Write a plan as one CUDA source."""
 
 from cuda_agent.expert.choice import Choice
 from cuda_agent.expert.collapse import has_columns
 from cuda_agent.expert.cuda_kernel import ELEMENTS, CudaKernel
 from cuda_agent.expert.cuda_shape import TOTAL_BLOCKS
 from cuda_agent.expert.plan import Buffer, Kernel, Plan, Role
+from cuda_agent.expert.template import load_template
 
 PARTIALS = "partials"
 """Scratch buffer for what each block adds to the totals."""
@@ -35,28 +36,23 @@ def plan_partials(plan: Plan) -> Plan:
     return plan.model_copy(update={"kernels": kernels, "buffers": (*plan.buffers, partials)})
 
 
-def write_pointer(buffer: Buffer) -> str:
+def write_pointer(buffer: Buffer) -> list[str]:
     """Take a tensor's pointer, checked for dtype, device and alignment."""
     const = "const " if buffer.role is Role.SOURCE else ""
-    element = ELEMENTS[buffer.dtype]
-    return (
-        f"  {const}{element}* {buffer.name} = {buffer.name}_.data<{const}{element}>();\n"
-        f"  check_aligned({buffer.name}, \"{buffer.name}\");"
-    )
+    kind = f"{const}{ELEMENTS[buffer.dtype]}"
+    taken = f"{kind}* {buffer.name} = {buffer.name}_.data<{kind}>();"
+    return [taken, f'check_aligned({buffer.name}, "{buffer.name}");']
 
 
 def emit_cuda(plan: Plan, choice: Choice, *, comment: str) -> str:
     """The source of `kernels/fused.cu`; `comment` explains the plan at its top."""
-    kernels = [CudaKernel(kernel, plan, choice) for kernel in plan.kernels]
-    bodies = "\n".join(kernel.write() for kernel in kernels)
-    arguments = ", ".join(f"kernel::Tensor {buffer.name}_" for buffer in plan.buffers)
-    pointers = "\n".join(write_pointer(buffer) for buffer in plan.buffers)
-    launches = "\n".join(kernel.write_launch() for kernel in kernels)
-    head = "\n".join(f"// {line}".rstrip() for line in comment.splitlines())
-    anchor = plan.get_buffer(plan.outputs[0]).name
-    return (
-        f'{head}\n#include <cuda_agent/kernel.h>\n\n#include "device.h"\n\n{bodies}\n'
-        f"static void fused({arguments}) {{\n{pointers}\n"
-        f"  const cudaStream_t stream = kernel::stream({anchor}_);\n{launches}\n}}\n"
-        "EXPORT_KERNEL(fused, fused);\n"
+    kernels = [CudaKernel(kernel, plan, choice=choice) for kernel in plan.kernels]
+    return load_template(
+        "fused.cu.jinja",
+        comment=comment.splitlines(),
+        kernels=[kernel.write() for kernel in kernels],
+        arguments=[f"kernel::Tensor {buffer.name}_" for buffer in plan.buffers],
+        pointers=[line for buffer in plan.buffers for line in write_pointer(buffer)],
+        anchor=plan.outputs[0],
+        launches=[line for kernel in kernels for line in kernel.write_launches()],
     )

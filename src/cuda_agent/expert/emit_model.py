@@ -1,8 +1,4 @@
-"""Write model_new.py: ModelNew with the reference's signature, which allocates outputs and calls the kernels."""
-
-from pathlib import Path
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+"""Write model_new.py: a ModelNew that allocates outputs and calls the kernels."""
 
 from cuda_agent.expert.constructor import (
     find_method,
@@ -14,16 +10,7 @@ from cuda_agent.expert.constructor import (
 )
 from cuda_agent.expert.graph import Graph, Origin, Source
 from cuda_agent.expert.plan import Buffer, Plan, Role
-
-TEMPLATES = Path(__file__).parent / "templates"
-"""Templates of everything that the expert writes or says, and the headers that its kernels include."""
-
-
-def load_template(name: str, **values: object) -> str:
-    """A template of this room, filled in."""
-    loader = FileSystemLoader(TEMPLATES)
-    pages = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return pages.get_template(name).render(**values)
+from cuda_agent.expert.template import load_template
 
 
 def write_argument(buffer: Buffer, sources: dict[str, Source]) -> str:
@@ -57,7 +44,7 @@ def find_device(graph: Graph) -> str:
     return "None"
 
 
-def emit_model(graph: Graph, plan: Plan, source: str) -> str:
+def emit_model(graph: Graph, plan: Plan, *, source: str) -> str:
     """The source of model_new.py for a task's `source`.
 
     Raises:

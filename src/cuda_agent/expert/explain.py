@@ -12,13 +12,15 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def explain_pass(kernel: Kernel, one: Pass, number: int) -> str:
+def explain_pass(kernel: Kernel, one: Pass, *, number: int) -> str:
     """One pass over a row, as a sentence."""
     values = kernel.values
     words = [values[total].op.removeprefix("reduce_") for total in one.reductions]
     sweeps = one.sweeps
     totals = sorted({values[t].op.removeprefix("reduce_") for s in sweeps for t, _ in s.totals})
-    dear = sorted({values[step].op for s in sweeps for step in s.steps} & {"exp", "erf", "tanh", "sigmoid", "log"})
+    dear = sorted(
+        {values[step].op for s in sweeps for step in s.steps} & {"exp", "erf", "tanh", "sigmoid", "log"}
+    )
     parts = []
     if dear:
         parts.append(f"computes {', '.join(dear)}")
@@ -43,7 +45,7 @@ def explain_kernel(kernel: Kernel, choice: Choice) -> list[str]:
     if len(kernel.loops) > 1:
         shape += f" at most ({len(kernel.loops)} loops of different lengths)"
     lines = [f"{kernel.name}: {shape}, {count(operations, 'operation')} fused"]
-    lines += [explain_pass(kernel, one, number) for number, one in enumerate(schedule.passes)]
+    lines += [explain_pass(kernel, one, number=number) for number, one in enumerate(schedule.passes)]
     if any(store.level is Level.ROW for store in kernel.stores):
         lines.append("  stores a value a row")
     if any(store.level is Level.FINAL for store in kernel.stores):
@@ -54,6 +56,8 @@ def explain_kernel(kernel: Kernel, choice: Choice) -> list[str]:
 def explain_plan(plan: Plan, choice: Choice) -> str:
     """The whole plan, a line for each kernel and pass."""
     kernels = [line for kernel in plan.kernels for line in explain_kernel(kernel, choice)]
-    traffic = f"Reads and writes {plan.touched_bytes / MIB:.1f} MiB in all: each input once, each output once."
+    traffic = (
+        f"Reads and writes {plan.touched_bytes / MIB:.1f} MiB in all: each input once, each output once."
+    )
     names = [f"{buffer.name} = {buffer.node} {buffer.dtype}{list(buffer.shape)}" for buffer in plan.buffers]
     return "\n".join([*kernels, traffic, "Buffers: " + "; ".join(names), "Choices: " + choice.describe()])

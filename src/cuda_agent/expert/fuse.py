@@ -1,155 +1,125 @@
-"""Gather a canonical graph into as few kernels as can be: what is not in memory is computed where it is used."""
+"""Gather a canonical graph into few kernels: what is not in memory is computed where it is used."""
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from math import prod
 
-from cuda_agent.expert import ops
 from cuda_agent.expert.collapse import collapse_kernel
 from cuda_agent.expert.domain import Dim, Domain
-from cuda_agent.expert.graph import Graph, Node
-from cuda_agent.expert.index import IrregularError, RefineError, join_index
-from cuda_agent.expert.lower import CutError, Lowering, PieceError, Place
+from cuda_agent.expert.graph import Graph
+from cuda_agent.expert.index import Affine, IrregularError, RefineError, join_index
+from cuda_agent.expert.layout import Layout, find_needs, find_reductions
+from cuda_agent.expert.lower import build_lowering
+from cuda_agent.expert.lowering import CutError, Lowering, PieceError, Place
 from cuda_agent.expert.plan import Access, Buffer, Kernel, Level, Plan, Role, Store
 
-
-@dataclass
-class Layout:
-    """What lies in memory."""
-
-    graph: Graph
-    """The canonical graph."""
-    cuts: dict[str, None] = field(default_factory=dict)
-    """Nodes that must be in memory, beside the outputs."""
-
-    def find_roots(self) -> list[str]:
-        """Nodes that kernels must store, in graph order, so that a root's needs come before it."""
-        wanted = set(self.graph.outputs) | set(self.cuts)
-        sources = [source.name for source in self.graph.sources if source.name in wanted]
-        return sources + [node.name for node in self.graph.nodes if node.name in wanted]
-
-    def build_buffers(self) -> tuple[Buffer, ...]:
-        """A buffer for each source and for each root."""
-        known = {source.name: (source.shape, source.dtype) for source in self.graph.sources}
-        known |= {node.name: (node.shape, node.dtype) for node in self.graph.nodes}
-        buffers = [
-            Buffer(name=f"in{k}", role=Role.SOURCE, node=s.name, shape=s.shape, dtype=s.dtype)
-            for k, s in enumerate(self.graph.sources)
-        ]
-        for role, stem in ((Role.OUTPUT, "out"), (Role.SCRATCH, "mid")):
-            names = [name for name in self.find_roots() if (name in self.graph.outputs) == (role is Role.OUTPUT)]
-            for place, name in enumerate(names):
-                shape, dtype = known[name]
-                buffers.append(
-                    Buffer(name=f"{stem}{place}", role=role, node=name, shape=shape, dtype=dtype)
-                )
-        return tuple(buffers)
+MOST_SPLITS = 64
+"""A loop nest that needs more splitting than this is given up."""
 
 
-def find_reductions(graph: Graph, root: str, stored: dict[str, str]) -> list[Node]:
-    """Reductions that the root needs and that are not in memory, nearest first."""
-    known = {node.name: node for node in graph.nodes}
-    queue, seen, found = [root], {root}, []
-    while queue:
-        name = queue.pop(0)
-        if name not in known or (name in stored and name != root):
-            continue
-        node = known[name]
-        if node.op in ops.REDUCTIONS:
-            found.append(node)
-        for ref in node.get_refs():
-            if ref not in seen:
-                seen.add(ref)
-                queue.append(ref)
-    return found
+@dataclass(frozen=True)
+class Group:
+    """Roots that one kernel stores."""
+
+    roots: tuple[str, ...]
+    """Their names."""
+    domain: Domain
+    """The loop nest that suits them all."""
 
 
-def choose_domain(graph: Graph, root: str, stored: dict[str, str]) -> Domain:
+def choose_domain(graph: Graph, root: str, *, stored: Mapping[str, str]) -> Domain:
     """The loop nest for a root.
 
     Raises:
         CutError: a reduction does not fit the root's shape and must be in memory first.
     """
-    shapes = {source.name: source.shape for source in graph.sources}
-    shapes |= {node.name: node.shape for node in graph.nodes}
-    shape = shapes[root]
-    found = find_reductions(graph, root, stored)
+    shapes, shape = graph.shapes, graph.shapes[root]
+    found = find_reductions(graph, root, stored=stored)
     if not found:
-        cols = shape[-1:] or (1,)
-        return Domain(tuple(Dim(size) for size in shape[:-1]), cols, ((0, cols[-1]),))
+        return build_domain(shape[:-1], shape[-1:] or (1,))
     nearest = found[0]
     read, over = shapes[nearest.get_ref("input")], nearest.get_ints("dims")
     if nearest.numel == 1 and prod(read) > 1 and prod(shape) == 1:
-        return choose_domain(graph, nearest.get_ref("input"), stored)
+        if nearest.get_ref("input") in stored:
+            return build_domain(read[:-1], read[-1:])
+        return choose_domain(graph, nearest.get_ref("input"), stored=stored)
     reduced = tuple(read[dim] for dim in over)
     if read == shape:
         kept = tuple(dim for dim in range(len(shape)) if dim not in over)
-        outer = tuple(Dim(shape[dim]) for dim in kept)
-        return Domain(outer, reduced, ((0, reduced[-1]),), kept + over)
+        return build_domain(tuple(shape[dim] for dim in kept), reduced, order=kept + over)
     if prod(shape) == nearest.numel:
-        return Domain(tuple(Dim(size) for size in shape), reduced, ((0, reduced[-1]),))
+        return build_domain(shape, reduced)
     for split in range(len(shape)):
         if prod(shape[split:]) == prod(reduced) and prod(shape[:split]) == nearest.numel:
-            outer, cols = tuple(Dim(size) for size in shape[:split]), shape[split:]
-            return Domain(outer, cols, ((0, cols[-1]),))
+            return build_domain(shape[:split], shape[split:])
     raise CutError(nearest.name, "its rows are not the rows of what needs it")
 
 
-def store_root(lowering: Lowering, root: str, buffer: Buffer) -> list[Store]:
-    """Lower a root at every place of its buffer, and store it."""
+def build_domain(outer: tuple[int, ...], cols: tuple[int, ...], *, order: tuple[int, ...] = ()) -> Domain:
+    """A loop nest that is not divided yet."""
+    return Domain(tuple(Dim(size) for size in outer), cols, ((0, cols[-1]),), order)
+
+
+def store_root(lowering: Lowering, root: str, *, buffer: Buffer) -> list[Store]:
+    """Lower a root at every place of its buffer, and store it.
+
+    Raises:
+        IrregularError: the root has another size than the kernel's domain, its rows and a total.
+    """
     domain, shape = lowering.domain, buffer.shape
-    numel, whole = prod(shape), prod(dim.extent for dim in domain.outer)
-    if numel not in (whole, whole * domain.row_extent, 1):
+    rows = prod(dim.extent for dim in domain.outer)
+    level = {1: Level.FINAL, rows: Level.ROW, rows * domain.row_extent: Level.FULL}.get(prod(shape))
+    if level is None:
         raise IrregularError(f"{root} does not fill the kernel's domain")
     stores = []
-    is_full = numel == whole * domain.row_extent
-    for piece in range(len(domain.pieces)) if is_full else (0,):
-        is_row = not is_full and numel == whole
-        index = lowering.locate(shape, piece, is_row=is_row) if is_full or is_row else (join_index((), ()),) * 0
-        if not (is_full or is_row):
-            index = tuple(join_index((), ()) for _ in shape)
-        number = lowering.lower(root, Place(index, piece), is_root=True)
-        position = join_index(index, shape)
-        level = Level.FULL if is_full else Level.ROW
-        if lowering.values[number].level is Level.FINAL:
-            level = Level.FINAL
-        access = Access(buffer=buffer.name, offset=position.const, terms=position.terms)
+    for piece in range(len(domain.pieces)) if level is Level.FULL else (0,):
+        index = tuple(Affine() for _ in shape)
+        if level is not Level.FINAL:
+            index = lowering.locate(shape, piece, is_row=level is Level.ROW)
+        number = lowering.lower(root, Place(index, piece, is_root=True))
+        is_final = lowering.values[number].level is Level.FINAL
+        access = build_store_access(buffer.name, join_index(index, shape))
         loop = domain.loops.index(domain.pieces[piece][1])
-        stores.append(Store(value=number, access=access, level=level, loop=loop))
+        stores.append(Store(value=number, access=access, level=Level.FINAL if is_final else level, loop=loop))
     return stores
 
 
-def lower_roots(
-    layout: Layout, roots: tuple[str, ...], domain: Domain, *, stored: dict[str, str]
-) -> list[Kernel]:
-    """The kernels (several where rows are divided) that store these roots over one domain."""
+def build_store_access(buffer: str, position: Affine) -> Access:
+    """The element of a buffer that a store fills."""
+    return Access(buffer=buffer, offset=position.const, terms=position.terms)
+
+
+def lower_group(layout: Layout, group: Group) -> list[Kernel]:
+    """The kernels (several where rows are divided) that store these roots over one domain.
+
+    Raises:
+        CutError: something must be in memory first.
+        IrregularError: no splitting of loops makes every index affine.
+    """
     buffers = {buffer.node: buffer for buffer in layout.build_buffers() if buffer.role is not Role.SOURCE}
-    for _ in range(64):
-        lowering = Lowering(layout.graph, domain, stored)
+    domain = group.domain
+    for _ in range(MOST_SPLITS):
+        lowering = build_lowering(layout.graph, domain, stored=layout.find_stored())
         try:
-            stores = [store for root in roots for store in store_root(lowering, root, buffers[root])]
+            stores = [s for root in group.roots for s in store_root(lowering, root, buffer=buffers[root])]
         except RefineError as error:
             refined = domain.refine(error.counter, error.size)
             if refined is None:
                 raise IrregularError("a divided dimension would have to be split") from error
             domain = refined
         except PieceError as error:
-            if domain.is_column(error.counter):
-                domain = domain.cut_columns(error.at)
-                continue
-            halves = domain.cut_rows(error.counter, error.at)
-            return [kernel for half in halves for kernel in lower_roots(layout, roots, half, stored=stored)]
+            if not domain.is_column(error.counter):
+                halves = domain.cut_rows(error.counter, error.at)
+                return [k for half in halves for k in lower_group(layout, Group(group.roots, half))]
+            domain = domain.cut_columns(error.at)
         else:
             return [build_kernel(lowering, stores)]
-    raise IrregularError("splitting counters does not end")
+    raise IrregularError("splitting loops does not end")
 
 
 def build_kernel(lowering: Lowering, stores: list[Store]) -> Kernel:
     """The kernel that a finished lowering describes, with mergeable counters merged."""
     domain = lowering.domain
-    if any(store.level is Level.FINAL for store in stores) and len(stores) > 1:
-        mixed = {store.level for store in stores}
-        if len(mixed) > 1 and any(dim.count != dim.extent for dim in domain.outer):
-            raise IrregularError("a total beside a part of the rows")
     kernel = Kernel(
         name="kernel",
         outer=tuple(dim.count for dim in domain.outer),
@@ -162,37 +132,21 @@ def build_kernel(lowering: Lowering, stores: list[Store]) -> Kernel:
     return collapse_kernel(kernel)
 
 
-def find_needs(graph: Graph, root: str, stored: dict[str, str]) -> set[str]:
-    """Nodes and sources in memory that a root reads."""
-    known = {node.name: node for node in graph.nodes}
-    queue, seen = [root], {root}
-    needs = set()
-    while queue:
-        name = queue.pop()
-        if name != root and name in stored:
-            needs.add(name)
-            continue
-        for ref in known[name].get_refs() if name in known else ():
-            if ref not in seen:
-                seen.add(ref)
-                queue.append(ref)
-    return needs | ({root} if root not in known else set())
-
-
-def group_roots(layout: Layout, stored: dict[str, str]) -> list[tuple[tuple[str, ...], Domain]]:
+def group_roots(layout: Layout) -> list[Group]:
     """Roots that can share a kernel: same domain, something read in common, neither needing the other."""
-    groups: list[tuple[tuple[str, ...], Domain]] = []
+    graph, stored = layout.graph, layout.find_stored()
+    groups: list[Group] = []
     for root in layout.find_roots():
-        domain = choose_domain(layout.graph, root, stored)
-        needs = find_needs(layout.graph, root, stored)
-        for place, (members, shared) in enumerate(groups):
-            others = set().union(*(find_needs(layout.graph, member, stored) for member in members))
-            later = {name for group, _ in groups[place:] for name in group}
-            if shared == domain and needs & others and not needs & later:
-                groups[place] = ((*members, root), shared)
+        domain = choose_domain(graph, root, stored=stored)
+        needs = find_needs(graph, root, stored=stored)
+        for place, group in enumerate(groups):
+            theirs = set().union(*(find_needs(graph, member, stored=stored) for member in group.roots))
+            later = {name for other in groups[place:] for name in other.roots}
+            if group.domain == domain and needs & theirs and not needs & later:
+                groups[place] = Group((*group.roots, root), domain)
                 break
         else:
-            groups.append(((root,), domain))
+            groups.append(Group((root,), domain))
     return groups
 
 
@@ -203,21 +157,23 @@ def try_fuse(layout: Layout) -> Plan:
         CutError: something must be in memory first.
     """
     buffers = layout.build_buffers()
-    stored = {source.name: f"in{place}" for place, source in enumerate(layout.graph.sources)}
-    stored |= {buffer.node: buffer.name for buffer in buffers if buffer.node in layout.cuts}
     kernels: list[Kernel] = []
-    for roots, domain in group_roots(layout, stored):
+    for group in group_roots(layout):
         try:
-            kernels += lower_roots(layout, roots, domain, stored=stored)
+            kernels += lower_group(layout, group)
         except IrregularError as error:
-            raise CutError(find_blocker(layout, roots), str(error)) from error
+            raise CutError(find_blocker(layout, group.roots), str(error)) from error
     named = tuple(kernel.model_copy(update={"name": f"kernel{k}"}) for k, kernel in enumerate(kernels))
     outputs = {buffer.node: buffer.name for buffer in buffers if buffer.role is Role.OUTPUT}
     return Plan(kernels=named, buffers=buffers, outputs=tuple(outputs[name] for name in layout.graph.outputs))
 
 
 def find_blocker(layout: Layout, roots: tuple[str, ...]) -> str:
-    """The nearest operation beneath the roots that is not in memory yet."""
+    """The nearest operation beneath the roots that is not in memory yet.
+
+    Raises:
+        IrregularError: there is none: a root alone cannot be written as a loop nest.
+    """
     known = {node.name: node for node in layout.graph.nodes}
     for root in roots:
         for ref in known[root].get_refs() if root in known else ():
@@ -239,5 +195,5 @@ def fuse_graph(graph: Graph) -> Plan:
         except CutError as error:
             if error.node in layout.cuts:
                 raise IrregularError(str(error)) from error
-            layout.cuts[error.node] = None
+            layout = layout.cut(error.node)
     raise AssertionError("every cut is made once, so this ends")

@@ -102,6 +102,18 @@ class Graph(Record):
     holders: tuple[Source, ...] = ()
     """Every parameter and buffer of the module, read or not."""
 
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Sizes of every source and node, by name."""
+        sizes = {source.name: source.shape for source in self.sources}
+        return sizes | {node.name: node.shape for node in self.nodes}
+
+    @property
+    def dtypes(self) -> dict[str, str]:
+        """The dtype of every source and node, by name."""
+        kinds = {source.name: source.dtype for source in self.sources}
+        return kinds | {node.name: node.dtype for node in self.nodes}
+
 
 class TraceReply(Record):
     """What the tracing program prints: a graph, or why there is none."""

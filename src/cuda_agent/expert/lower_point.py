@@ -12,23 +12,23 @@ HOIST_FACTOR = 4
 
 
 def narrow_index(shape: tuple[int, ...], index: Index) -> Index:
-    """The index into an operand that is broadcast: leading dimensions fall away, sizes of one have index zero."""
+    """The index into a broadcast operand: leading dimensions fall away, sizes of one have index 0."""
     tail = index[len(index) - len(shape) :] if shape else ()
     return tuple(Affine() if size == 1 else part for part, size in zip(tail, shape, strict=True))
 
 
-def lower_full(lowering: Lowering, node: Node, place: Place) -> int:
+def lower_full(lowering: Lowering, node: Node, *, place: Place) -> int:
     """A tensor of one number is that number."""
     return lowering.add_literal(node.get_number("value"), LANES[node.dtype])
 
 
-def lower_iota(lowering: Lowering, node: Node, place: Place) -> int:
+def lower_iota(lowering: Lowering, node: Node, *, place: Place) -> int:
     """A count is an affine number."""
     position = place.index[0].scale(node.get_int("step")) + Affine(node.get_int("start"))
     return lowering.count(position, piece=place.piece)
 
 
-def lower_point(lowering: Lowering, node: Node, place: Place) -> int:
+def lower_point(lowering: Lowering, node: Node, *, place: Place) -> int:
     """Operands at their broadcast places, brought to a common lane."""
     names = [find_refs([arg])[0] if isinstance(arg, dict) else "" for arg in node.args.values()]
     numbers = []

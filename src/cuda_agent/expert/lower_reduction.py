@@ -9,7 +9,7 @@ from cuda_agent.expert.ops import LANES, Lane
 from cuda_agent.expert.plan import Level, Value
 
 
-def lower_reduction(lowering: Lowering, node: Node, place: Place) -> int:
+def lower_reduction(lowering: Lowering, node: Node, *, place: Place) -> int:
     """A reduction at one row: its operand at every column, piece by piece.
 
     Raises:

@@ -7,7 +7,7 @@ from cuda_agent.expert.lowering import CutError, Lowering, PieceError, Place
 from cuda_agent.expert.ops import Lane
 
 
-def lower_reshape(lowering: Lowering, node: Node, place: Place) -> int:
+def lower_reshape(lowering: Lowering, node: Node, *, place: Place) -> int:
     """The same row-major position under other sizes."""
     name = node.get_ref("input")
     position = join_index(place.index, node.shape)
@@ -20,13 +20,13 @@ def lower_reshape(lowering: Lowering, node: Node, place: Place) -> int:
     return lowering.lower(name, Place(index, place.piece))
 
 
-def lower_expand(lowering: Lowering, node: Node, place: Place) -> int:
+def lower_expand(lowering: Lowering, node: Node, *, place: Place) -> int:
     """The one element that is repeated."""
     name = node.get_ref("input")
     return lowering.lower(name, Place(narrow_index(lowering.shapes[name], place.index), place.piece))
 
 
-def lower_permute(lowering: Lowering, node: Node, place: Place) -> int:
+def lower_permute(lowering: Lowering, node: Node, *, place: Place) -> int:
     """The index in another order."""
     index = [Affine()] * len(node.shape)
     for part, dim in zip(place.index, node.get_ints("dims"), strict=True):
@@ -34,14 +34,14 @@ def lower_permute(lowering: Lowering, node: Node, place: Place) -> int:
     return lowering.lower(node.get_ref("input"), Place(tuple(index), place.piece))
 
 
-def lower_slice(lowering: Lowering, node: Node, place: Place) -> int:
+def lower_slice(lowering: Lowering, node: Node, *, place: Place) -> int:
     """The index scaled and moved along one dimension."""
     index, dim = list(place.index), node.get_int("dim")
     index[dim] = index[dim].scale(node.get_int("step")) + Affine(node.get_int("start"))
     return lowering.lower(node.get_ref("input"), Place(tuple(index), place.piece))
 
 
-def lower_cat(lowering: Lowering, node: Node, place: Place) -> int:
+def lower_cat(lowering: Lowering, node: Node, *, place: Place) -> int:
     """The part in which the index lies.
 
     Raises:
@@ -75,7 +75,7 @@ def divide_loop(lowering: Lowering, part: Affine, *, node: Node, end: int, piece
     raise PieceError(counter, end - part.const + domain.outer[counter].start)
 
 
-def lower_pick(lowering: Lowering, name: str, place: Place, *, bound: int) -> Affine:
+def lower_pick(lowering: Lowering, name: str, *, place: Place, bound: int) -> Affine:
     """An index that a tensor holds: affine where the tensor counts, else a counter of its own."""
     number = lowering.convert(lowering.lower(name, place), Lane.I64)
     value = lowering.values[number]
@@ -84,22 +84,21 @@ def lower_pick(lowering: Lowering, name: str, place: Place, *, bound: int) -> Af
     return lowering.add_pick(number, bound)
 
 
-def lower_index(lowering: Lowering, node: Node, place: Place) -> int:
+def lower_index(lowering: Lowering, node: Node, *, place: Place) -> int:
     """Leading dimensions are picked by tensors that are broadcast against each other."""
     name, indices = node.get_ref("input"), find_refs([node.args["indices"]])
     rank = max(len(lowering.shapes[index]) for index in indices)
-    head = place.index[:rank]
-    picked = [
-        lower_pick(lowering, index, Place(narrow_index(lowering.shapes[index], head), place.piece), bound=size)
-        for index, size in zip(indices, lowering.shapes[name], strict=False)
-    ]
+    picked = []
+    for index, size in zip(indices, lowering.shapes[name], strict=False):
+        head = narrow_index(lowering.shapes[index], place.index[:rank])
+        picked.append(lower_pick(lowering, index, place=Place(head, place.piece), bound=size))
     return lowering.lower(name, Place((*picked, *place.index[rank:]), place.piece))
 
 
-def lower_gather(lowering: Lowering, node: Node, place: Place) -> int:
+def lower_gather(lowering: Lowering, node: Node, *, place: Place) -> int:
     """One dimension is picked by a tensor of the result's shape."""
     name, dim = node.get_ref("input"), node.get_int("dim")
     inner = Place(place.index, place.piece)
-    picked = lower_pick(lowering, node.get_ref("index"), inner, bound=lowering.shapes[name][dim])
+    picked = lower_pick(lowering, node.get_ref("index"), place=inner, bound=lowering.shapes[name][dim])
     index = (*place.index[:dim], picked, *place.index[dim + 1 :])
     return lowering.lower(name, Place(index, place.piece))

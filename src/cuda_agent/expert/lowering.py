@@ -1,7 +1,8 @@
 """The steps of one kernel while they are written: what every rule of lowering shares."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from cuda_agent.expert.domain import Domain
 from cuda_agent.expert.graph import Graph, Node
@@ -44,21 +45,27 @@ class Place:
     """Whether it is to be computed even though it has a buffer, because this kernel fills that."""
 
 
+class LoweringRule(Protocol):
+    """A way to write one kind of node."""
+
+    def __call__(self, lowering: "Lowering", node: Node, *, place: Place) -> int:
+        """Write the node at one place, and return the number of its value."""
+        ...
+
+
 class Lowering:
     """The steps of one kernel while they are written; equal steps are written once."""
 
     def __init__(
-        self, graph: Graph, domain: Domain, *, stored: Mapping[str, str], rules: Mapping[str, "LoweringRule"]
+        self, graph: Graph, domain: Domain, *, stored: Mapping[str, str], rules: Mapping[str, LoweringRule]
     ) -> None:
         """`stored` gives the buffer of every source and of every node that is in memory already."""
         self.domain = domain
         self.stored = stored
         self.values: list[Value] = []
         self.nodes_used: dict[str, None] = {}
-        self.shapes = {source.name: source.shape for source in graph.sources}
-        self.shapes |= {node.name: node.shape for node in graph.nodes}
-        self._lanes = {source.name: LANES[source.dtype] for source in graph.sources}
-        self._lanes |= {node.name: LANES[node.dtype] for node in graph.nodes}
+        self.shapes = graph.shapes
+        self._lanes = {name: LANES[dtype] for name, dtype in graph.dtypes.items()}
         self._nodes = {node.name: node for node in graph.nodes}
         self._rules = rules
         self._pick_sizes: dict[int, int] = {}
@@ -69,16 +76,14 @@ class Lowering:
         """The number of the value that is element `place` of node `name`."""
         key = (name, place)
         if key not in self._done:
-            if name in self.stored and not place.is_root:
-                position = join_index(place.index, self.shapes[name])
-                self._done[key] = self.load(name, position, piece=place.piece)
-            elif name not in self._nodes:  # a source that is returned as it is
+            is_stored = name in self.stored and not place.is_root
+            if is_stored or name not in self._nodes:  # the latter is a source that is returned as it is
                 position = join_index(place.index, self.shapes[name])
                 self._done[key] = self.load(name, position, piece=place.piece)
             else:
                 node = self._nodes[name]
                 self.nodes_used[f"{node.op} {name}"] = None
-                self._done[key] = self._rules[node.op](self, node, place)
+                self._done[key] = self._rules[node.op](self, node, place=place)
         return self._done[key]
 
     def get_sizes(self, piece: int) -> dict[int, int]:
@@ -121,13 +126,15 @@ class Lowering:
 
     def load(self, name: str, position: Affine, *, piece: int) -> int:
         """The element of a source or stored node at a row-major position."""
-        return self._add_access("load", self.stored[name], position, lane=self._lanes[name], piece=piece)
+        return self._add_access(
+            "load", self.stored[name], position=position, lane=self._lanes[name], piece=piece
+        )
 
     def count(self, position: Affine, *, piece: int) -> int:
         """An affine number as a value."""
-        return self._add_access("index", "", position, lane=Lane.I64, piece=piece)
+        return self._add_access("index", "", position=position, lane=Lane.I64, piece=piece)
 
-    def _add_access(self, op: str, buffer: str, position: Affine, *, lane: Lane, piece: int) -> int:
+    def _add_access(self, op: str, buffer: str, *, position: Affine, lane: Lane, piece: int) -> int:
         access = Access(
             buffer=buffer,
             offset=position.const,
@@ -152,7 +159,3 @@ class Lowering:
             return split_index(position, shape, sizes=sizes)
         arranged = split_index(position, tuple(shape[dim] for dim in order), sizes=sizes)
         return tuple(arranged[order.index(dim)] for dim in range(len(shape)))
-
-
-LoweringRule = Callable[[Lowering, Node, Place], int]
-"""Writes one node at one place, and returns the number of its value."""

@@ -42,8 +42,8 @@ POINTWISE = {
     "add": 1, "sub": 1, "mul": 1, "neg": 1, "abs": 1, "maximum": 1, "minimum": 1, "where": 1, "cast": 1,
     "eq": 1, "ne": 1, "lt": 1, "le": 1, "gt": 1, "ge": 1, "logical_and": 1, "logical_or": 1, "logical_not": 1,
     "logical_xor": 1, "isnan": 1, "floor": 1, "ceil": 1, "round": 1, "trunc": 1, "div": 4, "reciprocal": 4,
-    "sqrt": 5, "rsqrt": 6, "exp": 12, "expm1": 16, "log": 14, "log1p": 16, "tanh": 20, "sigmoid": 16, "erf": 20,
-    "sin": 20, "cos": 20, "pow": 60,
+    "sqrt": 5, "rsqrt": 6, "exp": 12, "expm1": 16, "log": 14, "log1p": 16, "tanh": 20, "sigmoid": 16,
+    "erf": 20, "sin": 20, "cos": 20, "pow": 60,
 }  # fmt: skip
 """Operations element by element, with their cost in vector instructions, roughly."""
 

@@ -39,7 +39,7 @@ def fold_scalars(node: Node, known: Known) -> Node:
 
 
 def multiply_by_reciprocal(node: Node, known: Known) -> Node:
-    """x / c as x * (1/c). Holds for a finite constant with a normal reciprocal: one more rounding at most."""
+    """Write x / c as x * (1/c). Holds for a finite constant with a normal reciprocal: one more rounding at most."""
     if node.op != "div" or ops.LANES[node.dtype] is ops.Lane.I64:
         return node
     divisor = get_scalar(known, node.args["1"])

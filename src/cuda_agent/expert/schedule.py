@@ -70,7 +70,9 @@ class Schedule:
     @property
     def kept(self) -> tuple[int, ...]:
         """Every value that some pass keeps, in order."""
-        return tuple(sorted({number for one in self.passes for sweep in one.sweeps for number in sweep.keeps}))
+        return tuple(
+            sorted({number for one in self.passes for sweep in one.sweeps for number in sweep.keeps})
+        )
 
 
 class Scheduler:
@@ -136,9 +138,7 @@ class Scheduler:
         ]
         finals = [n for n, value in enumerate(kernel.values) if value.level is Level.FINAL]
         return Schedule(
-            once=tuple(
-                n for n, v in enumerate(kernel.values) if v.level is Level.ONCE and v.op != "literal"
-            ),
+            once=tuple(n for n, v in enumerate(kernel.values) if v.level is Level.ONCE and v.op != "literal"),
             row_start=self._find_row_values(0),
             passes=passes,
             row_totals=tuple(row_totals),
@@ -165,8 +165,8 @@ class Scheduler:
 
     def _build_sweep(self, number: int, loop: int) -> Sweep:
         kernel, values = self._kernel, self._kernel.values
-        reductions = self._find_inputs(kernel.reductions, number, loop)
-        totals = self._find_inputs(kernel.totals, number, loop)
+        reductions = self._find_inputs(kernel.reductions, number, loop=loop)
+        totals = self._find_inputs(kernel.totals, number, loop=loop)
         stores = tuple(
             store
             for store in kernel.stores
@@ -177,12 +177,12 @@ class Scheduler:
         reads: dict[int, None] = {}
         for target in wanted:
             if values[target].level is Level.FULL:
-                self._collect(target, number, steps, reads=reads)
+                self._collect(target, number, steps=steps, reads=reads)
         for step in steps:
             self._computed.setdefault(step, number)
         return Sweep(tuple(sorted(steps)), tuple(sorted(reads)), (), reductions, totals, stores)
 
-    def _find_inputs(self, sums: tuple[int, ...], number: int, loop: int) -> tuple[tuple[int, int], ...]:
+    def _find_inputs(self, sums: tuple[int, ...], number: int, *, loop: int) -> tuple[tuple[int, int], ...]:
         """Reductions fed in this pass and loop, with what feeds them."""
         values = self._kernel.values
         found = []
@@ -196,7 +196,7 @@ class Scheduler:
                     found.append((total, arg))
         return tuple(found)
 
-    def _collect(self, number: int, current: int, steps: dict[int, None], *, reads: dict[int, None]) -> None:
+    def _collect(self, number: int, current: int, *, steps: dict[int, None], reads: dict[int, None]) -> None:
         """Add a value and what it needs, as far as that is not kept from an earlier pass."""
         value = self._kernel.values[number]
         if value.level is not Level.FULL or number in steps or number in reads:
@@ -207,7 +207,7 @@ class Scheduler:
             reads[number] = None
             return
         for need in self._get_needs(value):
-            self._collect(need, current, steps, reads=reads)
+            self._collect(need, current, steps=steps, reads=reads)
         steps[number] = None
 
     def _get_needs(self, value: Value) -> tuple[int, ...]:

@@ -13,13 +13,14 @@ from cuda_agent.expert.choice import Choice
 from cuda_agent.expert.constructor import SignatureError
 from cuda_agent.expert.emit_cpu import emit_cpu
 from cuda_agent.expert.emit_cuda import emit_cuda, plan_partials
-from cuda_agent.expert.emit_model import TEMPLATES, emit_model
+from cuda_agent.expert.emit_model import emit_model
 from cuda_agent.expert.explain import explain_plan
 from cuda_agent.expert.fuse import fuse_graph
 from cuda_agent.expert.graph import Graph, TraceReply
 from cuda_agent.expert.index import IrregularError
 from cuda_agent.expert.plan import Plan
 from cuda_agent.expert.rewrite import rewrite_graph
+from cuda_agent.expert.template import TEMPLATES
 from cuda_agent.sandbox.protocol import Command, Limits, Mount, Sandbox
 from cuda_agent.tasks.target import Target
 
@@ -61,7 +62,7 @@ class Study:
         """Files to create, by path: the kernels, and at first also what does not depend on the choice."""
         files = {}
         if is_first:
-            files["model_new.py"] = emit_model(self.graph, self.plan, self.source)
+            files["model_new.py"] = emit_model(self.graph, self.plan, source=self.source)
             for name in HEADERS[self.target]:
                 files[f"kernels/{name}"] = (TEMPLATES / name).read_text()
         files[SOURCES[self.target]] = self.write_kernels(choice)
@@ -74,7 +75,10 @@ def run_trace(sandbox: Sandbox, source: str, *, target: Target) -> Graph:
     Raises:
         StudyError: it cannot be traced.
     """
-    env = {"PYTHONPATH": str(Path(cuda_agent.__file__).parents[1]), "OMP_NUM_THREADS": str(os.cpu_count() or 1)}
+    env = {
+        "PYTHONPATH": str(Path(cuda_agent.__file__).parents[1]),
+        "OMP_NUM_THREADS": str(os.cpu_count() or 1),
+    }
     if target is Target.CPU:
         env["CUDA_VISIBLE_DEVICES"] = ""
     with tempfile.TemporaryDirectory(prefix="cuda-agent-trace-") as folder:
@@ -109,10 +113,8 @@ def study_task(sandbox: Sandbox, source: str, *, target: Target) -> Study:
         plan = fuse_graph(graph)
         if target is Target.CUDA:
             plan = plan_partials(plan)
-        study = Study(
-            target=target, source=source, traced=len(traced.nodes), graph=graph, plan=plan
-        )
-        emit_model(graph, plan, source)
+        study = Study(target=target, source=source, traced=len(traced.nodes), graph=graph, plan=plan)
+        emit_model(graph, plan, source=source)
     except (UnsupportedError, IrregularError, SignatureError) as error:
         raise StudyError(str(error)) from error
     return study

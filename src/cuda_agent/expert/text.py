@@ -6,14 +6,12 @@ from cuda_agent.expert.plan import Access, Kernel, Level
 SCALARS = {Lane.F32: "float", Lane.F64: "double", Lane.I64: "int64_t", Lane.BOOL: "bool"}
 """The C++ type that holds one element of a lane."""
 
-CALLS = {
-    "add": "{0} + {1}", "sub": "{0} - {1}", "mul": "{0} * {1}", "div": "{0} / {1}", "neg": "-{0}",
-    "abs": "absolute({0})", "where": "select({0}, {1}, {2})", "logical_and": "both({0}, {1})",
-    "logical_or": "either({0}, {1})", "logical_xor": "differ({0}, {1})", "logical_not": "invert({0})",
-}  # fmt: skip
-"""How pointwise words are written; the others are calls of a function with the word's name."""
-
-REDUCERS = {"reduce_sum": "Sum", "reduce_prod": "Product", "reduce_amax": "Largest", "reduce_amin": "Smallest"}
+REDUCERS = {
+    "reduce_sum": "Sum",
+    "reduce_prod": "Product",
+    "reduce_amax": "Largest",
+    "reduce_amin": "Smallest",
+}
 """The functor of each reduction."""
 
 

@@ -9,6 +9,7 @@ import io
 import sys
 import types
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -21,8 +22,10 @@ from torch.utils import _pytree as pytree
 from cuda_agent.expert.graph import Graph, Node, Origin, Source, TraceReply
 
 OPENED = (
-    "_softmax", "_log_softmax", "native_layer_norm", "native_group_norm", "_fused_rms_norm", "nll_loss_forward",
-    "gelu", "silu", "mish", "elu", "leaky_relu", "hardtanh", "hardsigmoid", "hardswish", "softplus", "logsumexp",
+    "_softmax", "_log_softmax", "native_layer_norm", "native_group_norm", "_fused_rms_norm",
+    "nll_loss_forward",
+    "gelu", "silu", "mish", "elu", "leaky_relu", "hardtanh", "hardsigmoid", "hardswish", "softplus",
+    "logsumexp",
     "var", "var_mean", "std", "mse_loss", "smooth_l1_loss", "huber_loss", "addcmul", "addcdiv", "rsub",
     "masked_fill", "linalg_vector_norm", "norm", "glu", "log_sigmoid_forward", "binary_cross_entropy",
 )  # fmt: skip
@@ -58,7 +61,9 @@ def export_program(source: str) -> tuple[ExportedProgram, torch.nn.Module]:
     model = module.Model(**init) if isinstance(init, dict) else module.Model(*init)
     inputs = module.get_inputs()
     args, kwargs = ((), inputs) if isinstance(inputs, dict) else (tuple(inputs), {})
-    device = next((leaf.device for leaf in pytree.tree_leaves(inputs) if isinstance(leaf, torch.Tensor)), None)
+    device = next(
+        (leaf.device for leaf in pytree.tree_leaves(inputs) if isinstance(leaf, torch.Tensor)), None
+    )
     model = model.to(device).eval()
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -66,7 +71,7 @@ def export_program(source: str) -> tuple[ExportedProgram, torch.nn.Module]:
         return program.run_decompositions(build_decompositions()), model
 
 
-def encode_arg(value: Any) -> JsonValue:
+def encode_arg(value: object) -> JsonValue:
     """An fx argument as JSON."""
     if isinstance(value, torch.fx.Node):
         return {"ref": value.name}
@@ -105,12 +110,12 @@ def find_input_paths(program: ExportedProgram) -> list[str]:
     paths = []
     for key_path, _ in pytree.tree_flatten_with_path((args, kwargs))[0]:
         root, rest = key_path[1], key_path[2:]
-        first = names[root.idx] if isinstance(root, pytree.SequenceKey) else root.key
-        paths.append(str(first) + "".join(str(key) for key in rest))
+        first = names[root.idx] if isinstance(root, pytree.SequenceKey) else str(root)[2:-2]
+        paths.append(first + "".join(str(key) for key in rest))
     return paths
 
 
-def build_structure(spec: Any, places: Any) -> str:
+def build_structure(spec: pytree.TreeSpec, places: Iterator[int]) -> str:
     """The returned structure as a format string over the flattened outputs.
 
     Raises:
@@ -152,14 +157,17 @@ def encode_sources(program: ExportedProgram) -> tuple[Source, ...]:
         if isinstance(value, torch.Tensor):
             origin = ORIGINS[spec.kind]
             persistent = spec.persistent is not False
-            sources.append(encode_source(spec.arg.name, origin, path=path, value=value, persistent=persistent))
+            sources.append(
+                encode_source(spec.arg.name, origin, path=path, value=value, persistent=persistent)
+            )
     return tuple(sources)
 
 
 def encode_holders(model: torch.nn.Module) -> tuple[Source, ...]:
     """Every parameter and buffer, by its dotted path."""
     known = set(model.state_dict())
-    found = [(name, Origin.PARAMETER, value) for name, value in model.named_parameters()]
+    found: list[tuple[str, Origin, torch.Tensor]] = []
+    found += [(name, Origin.PARAMETER, value) for name, value in model.named_parameters()]
     found += [(name, Origin.BUFFER, value) for name, value in model.named_buffers()]
     return tuple(
         encode_source(name, origin, path=name, value=value, persistent=name in known)

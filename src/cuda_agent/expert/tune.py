@@ -64,7 +64,7 @@ def build_variants(target: Target, write: Callable[[Choice], str]) -> tuple[Choi
 
 
 def find_best(outcomes: tuple[Outcome, ...]) -> int | None:
-    """The variant to hand in: the fastest, an earlier one where the difference is noise; None if none is right."""
+    """The variant to hand in: the fastest, an earlier one within the noise; None if none is right."""
     best: int | None = None
     for place, outcome in enumerate(outcomes):
         if outcome.is_ok and (best is None or outcome.score > outcomes[best].score * GAIN):

@@ -10,7 +10,8 @@ from typing import Any
 
 from cuda_agent.judge.device import Device, collect_versions, measure_copy_bandwidth, open_device
 from cuda_agent.judge.mailbox import DeviceMailbox, HostMailbox, Mailbox
-from cuda_agent.judge.protocol import REQUEST, Attach, Done, Failed, Prepare, Prepared, Reply
+from cuda_agent.judge.protocol import REQUEST, Attach, Prepare
+from cuda_agent.judge.replies import Done, Failed, Prepared, Reply
 from cuda_agent.judge.wire import PeerGoneError, Wire
 from cuda_agent.tasks.target import Target
 

@@ -14,6 +14,7 @@ tol_i = atol + rtol * |r_i|.
 
 import math
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import torch
 
@@ -50,7 +51,7 @@ def compare_form(expected: Node, got: Node, *, path: str = "out") -> Finding | N
             reason=f"{path} is {_describe(got)}, the reference returns {_describe(expected)}",
         )
     if expected.kind is NodeKind.TENSOR:
-        return _compare_tensor_form(expected, got, path)
+        return _compare_tensor_form(expected, got, path=path)
     if expected.kind is NodeKind.SCALAR and not _same_scalar(expected.scalar, got.scalar):
         return Finding(
             status=VerifyStatus.MISMATCH, reason=f"{path} is {got.scalar!r}, not {expected.scalar!r}"
@@ -86,18 +87,29 @@ def compare_tensor(
         inputs: number of elements in the inputs and weights, an upper bound for a reduction's length.
     """
     if not got.is_floating_point() and not got.is_complex():
-        return _compare_exactly(got, eager, path)
+        return _compare_exactly(got, eager, path=path)
     got, exact, eager = (_view_real(value) for value in (got, exact, eager))
     shape = eager.shape
     got, exact, eager = got.reshape(-1), exact.reshape(-1), eager.reshape(-1)
     relative = _compute_relative(got.dtype, inputs / max(got.numel(), 1))
-    spread = _estimate_spread(exact, eager, relative) if policy.tolerance is Tolerance.CALIBRATED else 0.0
+    spread = (
+        _estimate_spread(exact, eager, relative=relative) if policy.tolerance is Tolerance.CALIBRATED else 0.0
+    )
     tally = _Tally()
-    for start, c, r, e in _iterate_chunks(got, exact, eager):
-        tally.add(start, c, r, e, tolerance=_compute_tolerance(r, e, policy, relative, spread))
+    for chunk in _iterate_chunks(got, exact, eager=eager):
+        tally.add(chunk, _compute_tolerance(chunk, policy, relative=relative, spread=spread))
     if tally.first is None:
         return Finding(status=VerifyStatus.OK, error=tally.worst)
-    return _report(path, shape, tally.first, tally.differing, non_finite=tally.is_odd)
+    return _report(path, shape, tally=tally)
+
+
+class _Chunk(NamedTuple):
+    """A run of elements: the submission's, the exact and eager's values, all in float64."""
+
+    start: int
+    c: torch.Tensor
+    r: torch.Tensor
+    e: torch.Tensor
 
 
 class _Tally:
@@ -109,15 +121,14 @@ class _Tally:
         self.first: tuple[int, float, float, float] | None = None
         self.is_odd = False
 
-    def add(
-        self, start: int, c: torch.Tensor, r: torch.Tensor, e: torch.Tensor, *, tolerance: torch.Tensor
-    ) -> None:
+    def add(self, chunk: _Chunk, tolerance: torch.Tensor) -> None:
+        start, c, r, e = chunk
         excess = (c - r).abs_().div_(tolerance)
+        finite = torch.isfinite(e)
         worst = float(excess.max())
-        if worst <= 1.0:  # false when anything is NaN or infinite
+        if worst <= 1.0 and bool(finite.all()):  # a NaN is not <= 1
             self.worst = max(self.worst, worst)
             return
-        finite = torch.isfinite(e)
         same_odd = torch.where(torch.isnan(e), torch.isnan(c), c == e)
         wrong = torch.where(finite, ~(excess <= 1.0), ~same_odd)
         count = int(wrong.sum())
@@ -136,7 +147,7 @@ def _compute_relative(dtype: torch.dtype, reduction: float) -> float:
     return 2.0 * epsilon
 
 
-def _estimate_spread(exact: torch.Tensor, eager: torch.Tensor, relative: float) -> float:
+def _estimate_spread(exact: torch.Tensor, eager: torch.Tensor, *, relative: float) -> float:
     step = max(1, exact.numel() // _SAMPLE)
     r, e = exact[::step].double(), eager[::step].double()
     excess = ((e - r).abs() - relative * r.abs()).clamp_(min=0.0)
@@ -144,43 +155,37 @@ def _estimate_spread(exact: torch.Tensor, eager: torch.Tensor, relative: float) 
     return float(torch.quantile(excess, _QUANTILE)) if excess.numel() else 0.0
 
 
-def _compute_tolerance(
-    r: torch.Tensor, e: torch.Tensor, policy: JudgePolicy, relative: float, spread: float
-) -> torch.Tensor:
+def _compute_tolerance(chunk: _Chunk, policy: JudgePolicy, *, relative: float, spread: float) -> torch.Tensor:
+    _, _, r, e = chunk
     if policy.tolerance is Tolerance.FIXED:
         return policy.atol + policy.rtol * r.abs()
     tiny = torch.finfo(torch.float64).tiny
     return relative * r.abs() + _K * (e - r).abs().clamp_(min=spread) + tiny
 
 
-def _iterate_chunks(
-    got: torch.Tensor, exact: torch.Tensor, eager: torch.Tensor
-) -> Iterator[tuple[int, torch.Tensor, torch.Tensor, torch.Tensor]]:
-    chunk = _CUDA_CHUNK if got.is_cuda else _CPU_CHUNK
-    for start in range(0, got.numel(), chunk):
-        part = slice(start, start + chunk)
-        yield start, got[part].to(torch.float64, copy=True), exact[part].double(), eager[part].double()
+def _iterate_chunks(got: torch.Tensor, exact: torch.Tensor, *, eager: torch.Tensor) -> Iterator[_Chunk]:
+    length = _CUDA_CHUNK if got.is_cuda else _CPU_CHUNK
+    for start in range(0, got.numel(), length):
+        part = slice(start, start + length)
+        yield _Chunk(
+            start, got[part].to(torch.float64, copy=True), exact[part].double(), eager[part].double()
+        )
 
 
-def _compare_exactly(got: torch.Tensor, eager: torch.Tensor, path: str) -> Finding:
+def _compare_exactly(got: torch.Tensor, eager: torch.Tensor, *, path: str) -> Finding:
     c, e = _as_bytes(got.clone()), _as_bytes(eager)
     wrong = c != e
     if not bool(wrong.any()):
         return Finding(status=VerifyStatus.OK)
     at = int(torch.nonzero(wrong)[0])
-    first = (at, float(c[at]), float(e[at]), 0.0)
-    return _report(path, eager.shape, first, int(wrong.sum()))
+    tally = _Tally()
+    tally.first, tally.differing = (at, float(c[at]), float(e[at]), 0.0), int(wrong.sum())
+    return _report(path, eager.shape, tally=tally)
 
 
-def _report(
-    path: str,
-    shape: torch.Size,
-    first: tuple[int, float, float, float],
-    differing: int,
-    *,
-    non_finite: bool = False,
-) -> Finding:
-    at, got, expected, tolerance = first
+def _report(path: str, shape: torch.Size, *, tally: _Tally) -> Finding:
+    assert tally.first is not None
+    at, got, expected, tolerance = tally.first
     index = tuple(int(i) for i in torch.unravel_index(torch.tensor(at), shape)) if shape else ()
     mismatch = Mismatch(
         output=path,
@@ -188,19 +193,19 @@ def _report(
         got=got,
         expected=expected,
         tolerance=tolerance,
-        differing=differing,
+        differing=tally.differing,
         total=math.prod(shape),
     )
     where = f"{path}[{', '.join(map(str, index))}]" if index else path
     return Finding(
-        status=VerifyStatus.NON_FINITE if non_finite else VerifyStatus.MISMATCH,
+        status=VerifyStatus.NON_FINITE if tally.is_odd else VerifyStatus.MISMATCH,
         reason=f"{where} is {got:.9g}, expected {expected:.9g} within {tolerance:.3g}; "
-        f"{differing} of {math.prod(shape)} elements differ",
+        f"{tally.differing} of {math.prod(shape)} elements differ",
         mismatch=mismatch,
     )
 
 
-def _compare_tensor_form(expected: Node, got: Node, path: str) -> Finding | None:
+def _compare_tensor_form(expected: Node, got: Node, *, path: str) -> Finding | None:
     if expected.dtype != got.dtype:
         return Finding(
             status=VerifyStatus.WRONG_DTYPE,

@@ -12,7 +12,8 @@ from torch.utils._python_dispatch import _disable_current_modes
 from cuda_agent.judge.device import Device
 from cuda_agent.judge.guard import OperatorGuard
 from cuda_agent.judge.mailbox import Mailbox, read_tensors, write_tensors
-from cuda_agent.judge.protocol import Call, Called, CallMode
+from cuda_agent.judge.protocol import Call, CallMode
+from cuda_agent.judge.replies import Called
 from cuda_agent.judge.tree import Node, build_value, compute_offsets, describe_value, map_tensors
 
 
@@ -55,7 +56,7 @@ class Lane:
                 raise ValueError(f"an output is on {tensor.device}, not on {self._device.torch_device}")
         nodes = node.list_tensors()
         if compute_offsets(nodes)[1] <= outbox.memory.numel():
-            write_tensors(outbox, nodes, tensors)
+            write_tensors(outbox, nodes, tensors=tensors)
             self._device.synchronize()
         return node
 

@@ -13,7 +13,8 @@ from cuda_agent.errors import InfrastructureError
 from cuda_agent.judge.policy import JudgePolicy
 from cuda_agent.judge.process import ChildError, ChildProcess, count_threads
 from cuda_agent.judge.profile import Facts, Profiler
-from cuda_agent.judge.protocol import Done, Load, OpenTask, Prepare, Prepared, TaskOpened
+from cuda_agent.judge.protocol import Load, OpenTask, Prepare
+from cuda_agent.judge.replies import Done, Prepared, TaskOpened
 from cuda_agent.judge.result import ProfileResult, VerifyResult, VerifyStatus
 from cuda_agent.judge.session import Session
 from cuda_agent.judge.verify import Verifier, describe_failure
@@ -81,7 +82,7 @@ class Judge:
                 return opened, None
             if opened.needed_bytes > self._allow_bytes():
                 return self._refuse(opened.needed_bytes), None
-            return self._examine_on(runner, artifact, opened, profile=profile)
+            return self._examine_on(runner, artifact, opened=opened, profile=profile)
 
     def close(self) -> None:
         """End every process and remove the judge's own files."""
@@ -102,7 +103,7 @@ class Judge:
         self.close()
 
     def _examine_on(
-        self, runner: ChildProcess, artifact: Artifact, opened: TaskOpened, *, profile: bool
+        self, runner: ChildProcess, artifact: Artifact, *, opened: TaskOpened, profile: bool
     ) -> tuple[VerifyResult, ProfileResult | None]:
         threads_before = runner.count_threads()
         folder = runner.hand_over(artifact.folder / "model_new.py").parent

@@ -36,7 +36,7 @@ class Mailbox(Protocol):
         ...
 
 
-def write_tensors(mailbox: Mailbox, nodes: Sequence[Node], tensors: Sequence[torch.Tensor]) -> None:
+def write_tensors(mailbox: Mailbox, nodes: Sequence[Node], *, tensors: Sequence[torch.Tensor]) -> None:
     """Copy tensors into a mailbox in layout order.
 
     Raises:
@@ -46,7 +46,7 @@ def write_tensors(mailbox: Mailbox, nodes: Sequence[Node], tensors: Sequence[tor
     if total > mailbox.memory.numel():
         raise ValueError(f"{total} bytes do not fit a mailbox of {mailbox.memory.numel()} bytes")
     for node, tensor, offset in zip(nodes, tensors, offsets, strict=True):
-        _view(mailbox, node, offset).copy_(tensor)
+        _view(mailbox, node, offset=offset).copy_(tensor)
 
 
 def read_tensors(mailbox: Mailbox, nodes: Sequence[Node]) -> list[torch.Tensor]:
@@ -63,7 +63,7 @@ def view_tensors(mailbox: Mailbox, nodes: Sequence[Node]) -> list[torch.Tensor]:
     offsets, total = compute_offsets(nodes)
     if total > mailbox.memory.numel():
         raise ValueError(f"{total} bytes do not fit a mailbox of {mailbox.memory.numel()} bytes")
-    return [_view(mailbox, node, offset) for node, offset in zip(nodes, offsets, strict=True)]
+    return [_view(mailbox, node, offset=offset) for node, offset in zip(nodes, offsets, strict=True)]
 
 
 class HostMailbox:
@@ -191,6 +191,6 @@ def _check(code: int, what: str) -> None:
         raise InfrastructureError(f"the CUDA runtime could not {what}: error {code}")
 
 
-def _view(mailbox: Mailbox, node: Node, offset: int) -> torch.Tensor:
+def _view(mailbox: Mailbox, node: Node, *, offset: int) -> torch.Tensor:
     flat = mailbox.memory[offset : offset + node.nbytes]
     return flat.view(DTYPES[node.dtype]).view(node.shape)

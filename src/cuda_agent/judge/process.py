@@ -18,7 +18,8 @@ from cuda_agent.errors import ProtocolError
 from cuda_agent.judge.census import count_threads_below
 from cuda_agent.judge.child import SOCKET_FD_VARIABLE
 from cuda_agent.judge.mailbox import DeviceMailbox, HostMailbox
-from cuda_agent.judge.protocol import REPLY, Attach, Done, Failed, Reply, Request
+from cuda_agent.judge.protocol import Attach, Request
+from cuda_agent.judge.replies import REPLY, Done, Failed, Reply
 from cuda_agent.judge.wire import PeerGoneError, PeerSilentError, Wire
 from cuda_agent.sandbox.protocol import Command, Limits, Mount, Running, Sandbox
 from cuda_agent.tasks.target import Target
@@ -30,6 +31,7 @@ OwnMailbox = HostMailbox | DeviceMailbox
 _LOG_TAIL_BYTES = 2000
 _HEAP_BYTES = 1 << 40
 _EXIT_GRACE_S = 2.0
+_PROCESSES = 1024
 
 
 class ChildError(Exception):
@@ -77,12 +79,10 @@ class ChildProcess:
             argv=[sys.executable, "-P", "-m", program],
             cwd=scratch,
             mounts=mounts,
-            env=_build_environment(target, theirs.fileno(), cache),
+            env=_build_environment(target, theirs.fileno(), cache=cache),
             pass_fds=[theirs.fileno()],
             gpu=target is Target.CUDA,
-            limits=Limits(
-                memory_bytes=_read_total_memory() if target is Target.CPU else None, processes=1024
-            ),
+            limits=_build_limits(target),
         )
         self._running: Running = sandbox.start(command, self._log)
         theirs.close()
@@ -181,7 +181,7 @@ class ChildProcess:
             return ""
 
 
-def _build_environment(target: Target, socket_fd: int, cache: Path | None) -> dict[str, str]:
+def _build_environment(target: Target, socket_fd: int, *, cache: Path | None) -> dict[str, str]:
     environment = {
         SOCKET_FD_VARIABLE: str(socket_fd),
         "PYTHONPATH": str(Path(cuda_agent.__file__).parents[1]),
@@ -204,5 +204,7 @@ def count_threads() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def _read_total_memory() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+def _build_limits(target: Target) -> Limits:
+    # A CUDA driver maps more address space than there is memory.
+    memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if target is Target.CPU else None
+    return Limits(memory_bytes=memory_bytes, processes=_PROCESSES)

@@ -138,7 +138,7 @@ class Profiler:
         index = secrets.randbelow(len(seeds))
         self._session.refresh(seeds[index])
         self._sampled += 1
-        return compare_output(self._session, self._session.expect(), index, policy=self._policy)
+        return compare_output(self._session, self._session.expect(), index=index, policy=self._policy)
 
     def _is_undecided(self) -> bool:
         ratios = [self._ratio(Contestant.EAGER)]

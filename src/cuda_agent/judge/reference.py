@@ -30,23 +30,19 @@ from cuda_agent.judge.inputs import (
 from cuda_agent.judge.mailbox import write_tensors
 from cuda_agent.judge.protocol import (
     Call,
-    Called,
     Compile,
     Contestant,
-    Described,
-    Done,
     DrawInputs,
     DrawWeights,
     Drop,
     Expect,
-    Expected,
     OpenTask,
     Perturb,
     Publish,
     Refresh,
     Stage,
-    TaskOpened,
 )
+from cuda_agent.judge.replies import Called, Described, Done, Expected, TaskOpened
 from cuda_agent.judge.tree import build_value, describe_value, map_tensors
 
 
@@ -147,7 +143,7 @@ class Reference:
         }
         node, tensors = describe_value(values[request.what])
         box = self._child.outbox if request.what == "expected" else self._child.inbox
-        write_tensors(box, node.list_tensors(), tensors)
+        write_tensors(box, node.list_tensors(), tensors=tensors)
         self._device.synchronize()
         return Done()
 

@@ -18,19 +18,8 @@ import tvm_ffi
 from cuda_agent.judge.child import Child, Handler, connect
 from cuda_agent.judge.contestant import Lane
 from cuda_agent.judge.mailbox import read_tensors
-from cuda_agent.judge.protocol import (
-    Call,
-    Called,
-    Collect,
-    Construct,
-    Described,
-    Done,
-    Drop,
-    Load,
-    Mute,
-    SetWeights,
-    Stage,
-)
+from cuda_agent.judge.protocol import Call, Collect, Construct, Drop, Load, Mute, SetWeights, Stage
+from cuda_agent.judge.replies import Called, Described, Done
 from cuda_agent.judge.tree import build_value
 
 

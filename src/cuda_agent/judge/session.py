@@ -11,27 +11,23 @@ from cuda_agent.judge.mailbox import DeviceMailbox, HostMailbox, view_tensors
 from cuda_agent.judge.process import ChildError, ChildProcess, OwnMailbox
 from cuda_agent.judge.protocol import (
     Call,
-    Called,
     Collect,
     Compile,
     Construct,
     Contestant,
-    Described,
-    Done,
     DrawInputs,
     DrawWeights,
     Drop,
     Expect,
-    Expected,
     Mute,
     Perturb,
     Publish,
     Refresh,
-    Reply,
     Request,
     SetWeights,
     Stage,
 )
+from cuda_agent.judge.replies import Called, Described, Done, Expected, Reply
 from cuda_agent.judge.tree import Node, NodeKind, compute_offsets
 from cuda_agent.tasks.target import Target
 

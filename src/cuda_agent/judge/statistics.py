@@ -40,7 +40,9 @@ def compute_ratio(
     point = float(np.median(b) / np.median(c))
     generator = np.random.default_rng(_SEED)
     rounds = generator.integers(0, len(b), (_RESAMPLES, len(b)))
-    ratios = _resample_medians(b, rounds, generator) / _resample_medians(c, rounds, generator)
+    ratios = _resample_medians(b, rounds, generator=generator) / _resample_medians(
+        c, rounds, generator=generator
+    )
     tail = (1.0 - confidence) / 2.0
     low, high = np.quantile(ratios, [tail, 1.0 - tail])
     return Ratio(point=point, low=min(float(low), point), high=max(float(high), point))
@@ -49,6 +51,7 @@ def compute_ratio(
 def _resample_medians(
     times: "np.ndarray[tuple[int, int], np.dtype[np.float64]]",
     rounds: "np.ndarray[tuple[int, int], np.dtype[np.int64]]",
+    *,
     generator: np.random.Generator,
 ) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
     calls = generator.integers(0, times.shape[1], (*rounds.shape, times.shape[1]))

@@ -35,9 +35,9 @@ class NodeKind(StrEnum):
     SCALAR = "scalar"
     """None, a bool, an int, a float or a string."""
     LIST = "list"
-    """A list."""
+    """A list of places."""
     TUPLE = "tuple"
-    """A tuple or a named tuple."""
+    """A tuple or a named tuple of places."""
     DICT = "dict"
     """A dict with string keys."""
 
@@ -93,13 +93,13 @@ def describe_value(value: object, *, path: str = "value", depth: int = 0) -> tup
             raise UnsupportedValueError(f"{path} is a dict with keys that are not strings")
         keys = tuple(value)
         children = [describe_value(value[key], path=f"{path}[{key!r}]", depth=depth + 1) for key in keys]
-        return _join(NodeKind.DICT, children, keys)
+        return _join(NodeKind.DICT, children, keys=keys)
     if isinstance(value, list | tuple | torch.Size):
         kind = NodeKind.LIST if isinstance(value, list) else NodeKind.TUPLE
         children = [
             describe_value(item, path=f"{path}[{i}]", depth=depth + 1) for i, item in enumerate(value)
         ]
-        return _join(kind, children, ())
+        return _join(kind, children, keys=())
     raise UnsupportedValueError(f"{path} is a {type(value).__name__}, which is not a plain tensor or scalar")
 
 
@@ -144,7 +144,7 @@ def _describe_tensor(tensor: torch.Tensor, path: str) -> Node:
 
 
 def _join(
-    kind: NodeKind, children: Sequence[tuple[Node, list[torch.Tensor]]], keys: tuple[str, ...]
+    kind: NodeKind, children: Sequence[tuple[Node, list[torch.Tensor]]], *, keys: tuple[str, ...]
 ) -> tuple[Node, list[torch.Tensor]]:
     node = Node(kind=kind, keys=keys, children=tuple(child for child, _ in children))
     return node, [tensor for _, tensors in children for tensor in tensors]

@@ -9,7 +9,8 @@ from cuda_agent.judge.guard import ForbiddenOperatorError
 from cuda_agent.judge.inputs import VARIANTS
 from cuda_agent.judge.policy import JudgePolicy, Layer
 from cuda_agent.judge.process import ChildError
-from cuda_agent.judge.protocol import Call, Called, CallMode, Contestant
+from cuda_agent.judge.protocol import Call, CallMode, Contestant
+from cuda_agent.judge.replies import Called
 from cuda_agent.judge.result import VerifyResult, VerifyStatus
 from cuda_agent.judge.session import CandidateError, Outputs, Session, TaskProcessError
 from cuda_agent.judge.tree import Node
@@ -155,14 +156,14 @@ class Verifier:
         return self._session.call(request, calls=3)
 
     def _compare(self, expected: Outputs, index: int) -> Finding | None:
-        finding = compare_output(self._session, expected, index, policy=self._policy)
+        finding = compare_output(self._session, expected, index=index, policy=self._policy)
         if finding.status is not VerifyStatus.OK:
             return finding
         self._worst = max(self._worst, finding.error)
         return None
 
 
-def compare_output(session: Session, expected: Outputs, index: int, *, policy: JudgePolicy) -> Finding:
+def compare_output(session: Session, expected: Outputs, *, index: int, policy: JudgePolicy) -> Finding:
     """Compare one of the candidate's kept outputs with what is expected for its inputs."""
     node, tensors = session.collect(index)
     form = compare_form(expected.node, node)

@@ -394,7 +394,7 @@ VEC_INLINE auto combine(const V (&parts)[U]) {
   return lanes[0];
 }
 
-// Walk over n elements, U vectors at a time; body(unroll, position, part) with the unroll index as a constant.
+// Walk over n elements, U vectors at a time; body(accumulator, position, part).
 template <int U, class Body, int... K>
 VEC_INLINE void repeat(Body& body, int64_t j, std::integer_sequence<int, K...>) {
   (body(std::integral_constant<int, K>{}, j + K * W, Whole{}), ...);

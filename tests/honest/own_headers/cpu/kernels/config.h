@@ -1,6 +1,7 @@
 #ifndef CONFIG_H_
 #define CONFIG_H_
 #define UNROLL 4
+#define CONCAT_(a, b) a##b
+#define CONCAT(a, b) CONCAT_(a, b)
 #define STRING_OF(x) #x
-#define PRAGMA(x) _Pragma(STRING_OF(x))
 #endif  // CONFIG_H_

@@ -1,0 +1,94 @@
+"""The whole room: a workspace whose commands, run in the sandbox, reach the judge outside."""
+
+import dataclasses
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cuda_agent.environment.environment import Environment
+from cuda_agent.environment.result import Evaluation, Stage
+from cuda_agent.environment.submission import Submission
+from cuda_agent.judge.policy import load_policy
+from cuda_agent.sandbox.protocol import Completed, Limits, Sandbox
+from cuda_agent.tasks.target import Target
+from cuda_agent.tasks.task import Task
+
+
+@pytest.fixture
+def environment(sandbox: Sandbox, tiny_task: Task, tmp_path: Path) -> Iterator[Environment]:
+    policy = load_policy("strict")
+    with Environment(tiny_task, target=Target.CPU, sandbox=sandbox, policy=policy, folder=tmp_path) as opened:
+        yield opened
+
+
+def shell(environment: Environment, script: str) -> Completed:
+    command = dataclasses.replace(
+        environment.shell, argv=["/bin/sh", "-c", script, "sh", sys.executable], limits=Limits(wall_s=120)
+    )
+    return environment.setting.sandbox.run(command)
+
+
+def ask(environment: Environment, verb: str) -> Completed:
+    return shell(environment, f'"$1" -m cuda_agent.cli.main {verb}')
+
+
+def fill(environment: Environment, submission: Submission) -> None:
+    for path, content in submission.files.items():
+        environment.workspace.write_text(path, content.decode())
+
+
+def test_build_and_verify_from_inside(environment: Environment, submission: Submission) -> None:
+    fill(environment, submission)
+    built = ask(environment, "build")
+    assert built.stdout.startswith("rules: ok\nbuild: ok ("), built
+    assert built.returncode == 0
+    verified = ask(environment, "verify")
+    assert verified.returncode == 0, verified
+    assert verified.stdout.splitlines()[-1].startswith("verify: ok (5 draws")
+    assert environment.submissions == ()
+
+
+def test_an_empty_workspace_fails_politely(environment: Environment, tmp_path: Path) -> None:
+    submitted = ask(environment, "submit")
+    assert submitted.returncode == 1
+    assert submitted.stdout.startswith("rules: bad_files: model_new.py")
+    assert submitted.stdout.endswith("reward: -1\n")
+    judged = environment.submissions[0]
+    saved = tmp_path / "submissions" / judged.submission.sha / "evaluation.json"
+    assert Evaluation.model_validate_json(saved.read_text()) == judged.evaluation
+
+
+def test_what_is_submitted_is_what_stood_there(
+    environment: Environment, submission: Submission, tmp_path: Path
+) -> None:
+    fill(environment, submission)
+    environment.workspace.write_text("kernels/relu_scale.cpp", "oops")
+    assert ask(environment, "submit").returncode == 1
+    judged = environment.submissions[0]
+    assert judged.evaluation.failed_stage is Stage.BUILD
+    assert judged.submission.files["kernels/relu_scale.cpp"] == b"oops"
+    assert (
+        tmp_path / "submissions" / judged.submission.sha / "kernels" / "relu_scale.cpp"
+    ).read_text() == "oops"
+    assert environment.judge_again(judged.submission).failed_stage is Stage.BUILD
+    assert len(environment.submissions) == 1
+
+
+def test_the_reference_and_the_skill_cannot_be_changed_from_inside(
+    environment: Environment, tiny_task: Task
+) -> None:
+    if environment.setting.sandbox.containment.value != "bubblewrap":
+        pytest.skip("only bubblewrap makes files read-only")
+    shell(environment, "echo changed > model.py; rm -rf SKILL.md references; mv kernels k")
+    assert environment.workspace.read_text("model.py") == tiny_task.source
+    assert environment.workspace.read_text("SKILL.md").startswith("---")
+
+
+def test_nothing_is_left_behind(sandbox: Sandbox, tiny_task: Task, tmp_path: Path) -> None:
+    policy = load_policy("strict")
+    with Environment(tiny_task, target=Target.CPU, sandbox=sandbox, policy=policy, folder=tmp_path) as opened:
+        root = opened.workspace.root
+        assert root.exists()
+    assert not root.parent.exists()

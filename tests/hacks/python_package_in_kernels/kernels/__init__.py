@@ -1,0 +1,5 @@
+import torch
+
+
+def relu(x, y):
+    torch.relu(x, out=y)

@@ -1,0 +1,13 @@
+"""Ten times slower for its first 40 calls, and slow afterwards."""
+
+import torch
+import torch.nn as nn
+
+import kernels
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        y = torch.empty_like(x)
+        kernels.relu(x, y)
+        return y

@@ -1,0 +1,13 @@
+"""log(relu(x))."""
+
+import torch
+import torch.nn as nn
+
+import kernels
+
+
+class ModelNew(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = torch.empty_like(x)
+        kernels.log_relu(x, y)
+        return y

@@ -1,0 +1,22 @@
+#include <cublas_v2.h>
+#include <cuda_agent/kernel.h>
+__global__ void epilogue_kernel(float* out, const float* bias, int units, int64_t n) {
+  const int64_t i = blockIdx.x * int64_t(blockDim.x) + threadIdx.x;
+  if (i >= n) return;
+  const float sum = out[i] + bias[i % units];
+  out[i] = 0.5f * sum * (1.0f + erff(sum * 0.70710678f));
+}
+void linear_gelu(kernel::Tensor x, kernel::Tensor weight, kernel::Tensor bias, kernel::Tensor y) {
+  static cublasHandle_t handle = nullptr;
+  if (handle == nullptr) cublasCreate(&handle);
+  const int rows = int(x.size(0)), depth = int(x.size(1)), units = int(y.size(1));
+  const float one = 1, zero = 0;
+  const cudaStream_t stream = kernel::stream(x);
+  cublasSetStream(handle, stream);
+  cublasGemmEx(handle, CUBLAS_OP_T, CUBLAS_OP_N, units, rows, depth, &one, weight.data<const float>(), CUDA_R_32F, depth,
+               x.data<const float>(), CUDA_R_32F, depth, &zero, y.data<float>(), CUDA_R_32F, units,
+               CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_GEMM_DEFAULT);
+  const int64_t n = y.numel();
+  epilogue_kernel<<<unsigned((n + 255) / 256), 256, 0, stream>>>(y.data<float>(), bias.data<const float>(), units, n);
+}
+EXPORT_KERNEL(linear_gelu, linear_gelu);

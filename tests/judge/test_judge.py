@@ -1,0 +1,217 @@
+"""The judge on real submissions: honest ones pass, and every way to fail has its status."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from cuda_agent.environment.build import build_submission
+from cuda_agent.environment.submission import freeze_submission
+from cuda_agent.judge.judge import Artifact, Judge
+from cuda_agent.judge.policy import load_policy
+from cuda_agent.judge.result import ProfileStatus, VerifyResult, VerifyStatus
+from cuda_agent.sandbox.protocol import Sandbox
+from cuda_agent.tasks.target import Target
+from cuda_agent.tasks.task import Task
+
+MODEL = """
+import torch
+from torch import nn
+import kernels
+
+
+class ModelNew(nn.Module):
+    def __init__(self, channels):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(channels))
+
+    def forward(self, x):
+        out = torch.empty_like(x)
+        kernels.scaled_relu(x, self.scale, out)
+        return out
+"""
+KERNEL = """
+#include <cuda_agent/kernel.h>
+#include <cstdlib>
+#include <cmath>
+void scaled_relu(kernel::Tensor x, kernel::Tensor scale, kernel::Tensor out) {
+  const float* in = x.data<float>();
+  const float* factor = scale.data<float>();
+  float* result = out.data<float>();
+  const int64_t columns = scale.numel(), rows = x.numel() / columns;
+#pragma omp parallel for
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t column = 0; column < columns; ++column) {
+      const int64_t i = row * columns + column;
+      result[i] = (in[i] > 0.0f ? in[i] : 0.0f) * factor[column];
+    }
+  // more
+}
+EXPORT_KERNEL(scaled_relu, scaled_relu);
+"""
+
+
+@pytest.fixture(scope="module")
+def judge(sandbox: Sandbox, tiny_task: Task) -> Iterator[Judge]:
+    with Judge(tiny_task, target=Target.CPU, sandbox=sandbox, policy=load_policy("strict")) as judge:
+        yield judge
+
+
+@pytest.fixture
+def make(sandbox: Sandbox, tmp_path: Path) -> "Maker":
+    return Maker(sandbox, tmp_path)
+
+
+class Maker:
+    """Builds variations of the honest submission."""
+
+    def __init__(self, sandbox: Sandbox, folder: Path) -> None:
+        self._sandbox = sandbox
+        self._folder = folder
+
+    def __call__(self, *, model: tuple[str, str] = ("", ""), kernel: tuple[str, str] = ("", "")) -> Artifact:
+        """The honest submission with one text replaced in each file."""
+        source = self._folder / "submission"
+        (source / "kernels").mkdir(parents=True)
+        (source / "model_new.py").write_text(MODEL.replace(*model) if model[0] else MODEL)
+        (source / "kernels" / "k.cpp").write_text(KERNEL.replace(*kernel) if kernel[0] else KERNEL)
+        (self._folder / "build").mkdir()
+        result, library = build_submission(
+            freeze_submission(source), target=Target.CPU, sandbox=self._sandbox, folder=self._folder / "build"
+        )
+        assert library is not None, result
+        return Artifact(folder=source, library=library)
+
+
+def test_an_honest_submission_is_right_and_has_times(judge: Judge, make: Maker) -> None:
+    verified, profiled = judge.examine(make(), profile=True)
+    assert (verified.status, verified.draws, verified.reason) == (VerifyStatus.OK, 5, "")
+    assert profiled is not None
+    assert profiled.status is ProfileStatus.OK, profiled.reason
+    assert profiled.candidate is not None
+    assert profiled.over_eager is not None
+    assert profiled.over_eager.low <= profiled.over_eager.point <= profiled.over_eager.high
+    assert len(profiled.candidate.calls_ms) >= 30
+    assert profiled.sampled == 3
+    assert profiled.versions["torch"] == torch.__version__
+
+
+VERIFY_CASES = {
+    "one wrong element": (("", ""), ("// more", "result[7] += 0.5f;"), VerifyStatus.MISMATCH),
+    "NaN": (("", ""), ("// more", "result[7] = NAN;"), VerifyStatus.NON_FINITE),
+    "crash": (("", ""), ("// more", "std::abort();"), VerifyStatus.CRASHED),
+    "segmentation fault": (("", ""), ("// more", "*(volatile int*)8 = 1;"), VerifyStatus.CRASHED),
+    "wrong shape": (
+        ("return out", "return out.view(-1)"),
+        ("", ""),
+        VerifyStatus.WRONG_SHAPE,
+    ),
+    "wrong dtype": (
+        ("return out", "return out.to(torch.float64)"),
+        ("", ""),
+        VerifyStatus.WRONG_DTYPE,
+    ),
+    "wrong structure": (("return out", "return [out]"), ("", ""), VerifyStatus.WRONG_STRUCTURE),
+    "other constructor": (
+        ("def __init__(self, channels)", "def __init__(self, channels, rows)"),
+        ("", ""),
+        VerifyStatus.CONSTRUCTOR_ERROR,
+    ),
+    "other weights": (("self.scale", "self.gain"), ("", ""), VerifyStatus.WEIGHTS_ERROR),
+    "weights of another shape": (
+        ("torch.ones(channels)", "torch.ones(channels + 1)"),
+        ("", ""),
+        VerifyStatus.WEIGHTS_ERROR,
+    ),
+    "missing kernel": (("kernels.scaled_relu", "kernels.absent"), ("", ""), VerifyStatus.FORWARD_ERROR),
+    "import error": (
+        ("import kernels", "import kernels\nraise ValueError('no')"),
+        ("", ""),
+        VerifyStatus.LOAD_ERROR,
+    ),
+    "no ModelNew": (("class ModelNew", "class Other"), ("", ""), VerifyStatus.CONSTRUCTOR_ERROR),
+    "torch operator": (("return out", "return out * 1"), ("", ""), VerifyStatus.FORBIDDEN),
+    "unwritten output": (("", ""), ("row < rows", "row < rows - 1"), VerifyStatus.NON_FINITE),
+    "input overwritten": (
+        ("", ""),
+        ("// more", "const_cast<float*>(in)[3] = 9.0f;"),
+        VerifyStatus.INPUTS_CHANGED,
+    ),
+    "early exit": (
+        ("out = torch", "__import__('os')._exit(0)\n        out = torch"),
+        ("", ""),
+        VerifyStatus.CRASHED,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", VERIFY_CASES)
+def test_what_is_wrong_has_its_status(judge: Judge, make: Maker, name: str) -> None:
+    model, kernel, status = VERIFY_CASES[name]
+    verified, profiled = judge.examine(make(model=model, kernel=kernel), profile=True)
+    assert verified.status is status, verified
+    assert verified.reason
+    assert profiled is None
+
+
+def test_a_hang_is_ended_and_the_next_submission_is_judged_as_ever(judge: Judge, make: Maker) -> None:
+    hanging = make(kernel=("// more", "for (volatile int i = 0; i >= 0; i = 0) {}"))
+    assert judge.examine(hanging, profile=False)[0].status is VerifyStatus.TIMED_OUT
+
+
+def test_a_mismatch_names_the_element(judge: Judge, make: Maker) -> None:
+    verified, _ = judge.examine(make(kernel=("// more", "result[256 * 3 + 7] += 0.5f;")), profile=False)
+    assert verified.mismatch is not None
+    assert verified.mismatch.index == (3, 7)
+    assert verified.mismatch.differing == 1
+    assert verified.mismatch.got == pytest.approx(verified.mismatch.expected + 0.5)
+
+
+def test_state_that_answers_for_a_kernel_is_found_out(judge: Judge, make: Maker) -> None:
+    remember = (
+        "const float* in = x.data<float>();",
+        "const float* in = x.data<float>(); static float kept[64 * 256]; static bool full = false;"
+        "if (full) { for (int64_t i = 0; i < x.numel(); ++i) out.data<float>()[i] = kept[i]; return; }",
+    )
+    assert judge.examine(make(kernel=remember), profile=False)[0].status is VerifyStatus.OK
+    keep = make_again(make, remember)
+    assert judge.examine(keep, profile=False)[0].status is VerifyStatus.MISMATCH
+
+
+def make_again(make: Maker, remember: tuple[str, str]) -> Artifact:
+    """The same, but it fills its memory at the first call."""
+    folder = make._folder / "again"
+    folder.mkdir()
+    again = Maker(make._sandbox, folder)
+    source = (remember[0], remember[1])
+    text = KERNEL.replace(*source).replace(
+        "// more", "for (int64_t i = 0; i < x.numel(); ++i) kept[i] = result[i]; full = true;"
+    )
+    return again(kernel=(KERNEL, text))
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "reason"),
+    [
+        (("torch.randn(64, 256)", "torch.randn(1 << 20, 1 << 20)"), VerifyStatus.DOES_NOT_FIT, "GiB"),
+        (("torch.relu(x)", "torch.no_such(x)"), VerifyStatus.TASK_ERROR, "no_such"),
+        (("return [256]", "raise ValueError('none today')"), VerifyStatus.TASK_ERROR, "none today"),
+        (("return [torch.randn(64, 256)]", "return [torch.randn(64, 255)]"), VerifyStatus.TASK_ERROR, "256"),
+    ],
+)
+def test_a_faulty_task_is_not_the_submissions_fault(
+    sandbox: Sandbox,
+    tiny_task: Task,
+    make: Maker,
+    *,
+    change: tuple[str, str],
+    status: VerifyStatus,
+    reason: str,
+) -> None:
+    task = Task(name="faulty", source=tiny_task.source.replace(*change))
+    with Judge(task, target=Target.CPU, sandbox=sandbox, policy=load_policy("strict")) as judge:
+        verified, profiled = judge.examine(make(), profile=True)
+    assert isinstance(verified, VerifyResult)
+    assert (verified.status, profiled) == (status, None)
+    assert reason in verified.reason
