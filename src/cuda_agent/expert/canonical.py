@@ -47,8 +47,9 @@ class Draft:
         return name
 
     def point(self, op: str, operands: list[JsonValue], *, like: Node) -> str:
-        """Append a pointwise node with the shape and dtype of `like`; operands are names or numbers."""
-        return self.add(op, name_operands(operands), shape=like.shape, dtype=like.dtype)
+        """Append a pointwise node with the shape of `like`, and its dtype unless it is a truth value."""
+        dtype = "bool" if op in ops.TRUTHS else like.dtype
+        return self.add(op, name_operands(operands), shape=like.shape, dtype=dtype)
 
     def reshape(self, name: str, shape: tuple[int, ...]) -> str:
         """The same elements under other sizes."""

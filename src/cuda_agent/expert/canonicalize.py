@@ -18,6 +18,7 @@ from cuda_agent.expert.canonical import (
     write_sum,
     write_var,
 )
+from cuda_agent.expert.canonical_norms import write_batch_norm, write_group_norm
 from cuda_agent.expert.canonical_views import (
     write_broadcast,
     write_cat,
@@ -32,7 +33,7 @@ from cuda_agent.expert.canonical_views import (
     write_select,
     write_slice,
 )
-from cuda_agent.expert.graph import Graph, Source
+from cuda_agent.expert.graph import Graph, Node, Source
 
 UNARY = (
     "neg", "abs", "exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "reciprocal", "tanh", "sigmoid", "erf",
@@ -42,6 +43,27 @@ BINARY = (
     "add", "sub", "mul", "maximum", "minimum", "eq", "ne", "lt", "le", "gt", "ge", "logical_and",
     "logical_or", "logical_xor",
 )  # fmt: skip
+
+NORMS: dict[str, Rule] = {
+    "native_group_norm": write_group_norm,
+    "_native_batch_norm_legit_no_training": write_batch_norm,
+}
+"""Normalisations whose first result is the normalised tensor."""
+
+def write_item(draft: Draft, node: Node) -> str:
+    """One of several results: a part of a tensor, or what a normalisation gives first.
+
+    Raises:
+        UnsupportedError: it is another result than the first of a normalisation.
+    """
+    whole = draft.get_traced(node.args["0"])
+    packet = find_packet(whole)
+    if packet not in NORMS:
+        return write_part(draft, node)
+    if node.get_int("1") != 0:
+        raise UnsupportedError(f"the statistics that {whole.op} returns are beyond me")
+    return NORMS[packet](draft, whole.model_copy(update={"shape": node.shape, "dtype": node.dtype}))
+
 
 RULES: dict[str, Rule] = {
     **{op: write_point(op, ("self",)) for op in UNARY},
@@ -99,7 +121,7 @@ RULES: dict[str, Rule] = {
     "t": write_permute,
     "slice": write_slice,
     "select": write_select,
-    "getitem": write_part,
+    "getitem": write_item,
     "cat": write_cat,
     "gather": write_gather,
     "index": write_index,
@@ -107,6 +129,9 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(("clone", "contiguous", "alias", "detach", "lift_fresh_copy", "dropout"), write_same),
 }
 """One rule for each ATen operation that the expert knows."""
+
+CHECKS = ("_assert_tensor_metadata", "_assert_scalar", "sym_constrain_range_for_size")
+"""Operations without a result, which hold for the shapes that were traced."""
 
 MANY = ("split_with_sizes", "split", "unbind", "unsafe_split")
 """Operations that give several tensors; their parts are written where they are picked."""
@@ -128,7 +153,7 @@ def canonicalize(graph: Graph) -> Graph:
             draft.renamed[source.name] = number
     for node in graph.nodes:
         packet = find_packet(node)
-        if packet in MANY:
+        if packet in (*MANY, *CHECKS, *NORMS):
             continue
         if packet not in RULES or (packet in TRUTHS_ONLY and node.dtype != "bool"):
             raise UnsupportedError(f"I have no kernel for the operation {node.op} yet")

@@ -88,13 +88,9 @@ def write_held(source: Source) -> str:
 
 
 def write_constant(source: Source) -> str:
-    """A small constant tensor, written out.
-
-    Raises:
-        SignatureError: it is too large for that.
-    """
-    if source.values is None:
-        raise SignatureError(f"the module keeps a table outside its state dict ({source.path})")
+    """A small constant tensor, written out."""
+    assert source.values is not None, f"{source.name} is not small"
     kind = float if source.dtype.startswith(("float", "bfloat")) else int
     values = ", ".join(repr(kind(item)) for item in source.values)
-    return f"torch.tensor([{values}], dtype=torch.{source.dtype})"
+    tensor = f"torch.tensor([{values}], dtype=torch.{source.dtype})"
+    return tensor if source.shape == (len(source.values),) else f"{tensor}.reshape({list(source.shape)})"

@@ -50,6 +50,9 @@ POINTWISE = {
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge", "isnan")
 """Pointwise operations whose operands may be of any lane while their result is a truth value."""
 
+TRUTHS = (*COMPARISONS, "logical_and", "logical_or", "logical_xor", "logical_not")
+"""Pointwise operations whose result is a truth value."""
+
 DEAR = 10
 """From this cost on a value is worth keeping rather than computing twice."""
 

@@ -22,7 +22,7 @@ from torch.utils import _pytree as pytree
 from cuda_agent.expert.graph import Graph, Node, Origin, Source, TraceReply
 
 OPENED = (
-    "_softmax", "_log_softmax", "native_layer_norm", "native_group_norm", "_fused_rms_norm",
+    "_softmax", "_log_softmax", "native_layer_norm", "_fused_rms_norm",
     "nll_loss_forward",
     "gelu", "silu", "mish", "elu", "leaky_relu", "hardtanh", "hardsigmoid", "hardswish", "softplus",
     "logsumexp",
