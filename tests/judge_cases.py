@@ -152,7 +152,9 @@ class Bench:
         self, submission: Submission, task: Task, *, target: Target, precision: Precision = Precision.HIGHEST
     ) -> Outcome:
         """Evaluate any submission to the end."""
-        setting, judge = self._sit(task, target, self._policy.model_copy(update={"precision": precision}))
+        setting, judge = self._sit(
+            task, target, policy=self._policy.model_copy(update={"precision": precision})
+        )
         judge.prewarm()  # the runner starts while the kernels are built
         evaluation = evaluate(submission, setting=setting, judge=judge, until=Stage.PROFILE)
         reward = compute_reward(evaluation, at_lower_bound=self._policy.at_lower_bound)
@@ -174,7 +176,7 @@ class Bench:
         """Close."""
         self.close()
 
-    def _sit(self, task: Task, target: Target, policy: JudgePolicy) -> tuple[Setting, Judge]:
+    def _sit(self, task: Task, target: Target, *, policy: JudgePolicy) -> tuple[Setting, Judge]:
         setting = Setting(task=task, target=target, sandbox=self._sandbox, policy=policy)
         if self._setting != setting:
             self.close()
@@ -190,7 +192,7 @@ def without_static_checks() -> Iterator[None]:
     room = "cuda_agent.environment"
     with (
         patch(f"{room}.evaluate.check_rules", lambda *_: RulesResult(status=RulesStatus.OK)),
-        patch(f"{room}.build.check_symbols", lambda _: ()),
+        patch(f"{room}.build.check_symbols", lambda *_: ()),
         patch(f"{room}.build.check_instructions", lambda _, run: ()),
     ):
         yield

@@ -14,10 +14,16 @@ CASES = load_cases(HACKS)
 def list_parameters(target: Target, *, without_static: bool = False) -> list[object]:
     """The cases of one target as pytest parameters."""
     return [
-        pytest.param(case, id=case.name, marks=pytest.mark.xdist_group(f"{target.value}-{case.task}"))
+        pytest.param(case, id=case.name, marks=list_marks(case, target))
         for case in CASES
         if target in case.targets and (case.without_static or not without_static)
     ]
+
+
+def list_marks(case: Case, target: Target) -> list[pytest.MarkDecorator]:
+    """One worker for the cases of a task; where a reward decides, it must not be measured in a crowd."""
+    group = pytest.mark.xdist_group(f"{target.value}-{case.task}")
+    return [group, pytest.mark.timing] if PASSED in case.expect else [group]
 
 
 @pytest.fixture(scope="module")

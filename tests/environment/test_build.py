@@ -135,3 +135,11 @@ def test_cuda_sources_build_and_fail(plain_sandbox: Sandbox, tmp_path: Path) -> 
     result, _ = build_submission(broken, target=Target.CUDA, sandbox=plain_sandbox, folder=tmp_path / "b")
     assert result.status is BuildStatus.COMPILE_ERROR
     assert "kernels/b.cu(1): error" in result.error_lines
+
+
+@pytest.mark.nvcc
+def test_a_device_function_that_is_not_inline_builds(plain_sandbox: Sandbox, tmp_path: Path) -> None:
+    source = HEADER + b"__device__ float twice(float x) { return x + x; }\n" + EXPORT
+    submission = Submission({"model_new.py": b"", "kernels/a.cu": source})
+    result, _ = build_submission(submission, target=Target.CUDA, sandbox=plain_sandbox, folder=tmp_path)
+    assert result.status is BuildStatus.OK, result

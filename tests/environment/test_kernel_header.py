@@ -52,6 +52,14 @@ static void throws() { throw std::runtime_error("thrown here"); }
 EXPORT_KERNEL(throws, throws);
 static void nothing() {}
 EXPORT_KERNEL(nothing, nothing);
+
+// Names that a macro might use for itself.
+static void count(kernel::Tensor x) { *x.data<float>() = 1; }
+EXPORT_KERNEL(count, count);
+static void values(kernel::Tensor x) { *x.data<float>() = 2; }
+EXPORT_KERNEL(values, values);
+static void result(kernel::Tensor x) { *x.data<float>() = 3; }
+EXPORT_KERNEL(result, result);
 """
 
 
@@ -69,6 +77,13 @@ def test_every_kind_of_argument_arrives(kernels: tvm_ffi.Module) -> None:
     kernels.scale(x, y, 2, 3, True, 0.5, 4)
     torch.testing.assert_close(y, x * 2 + 3 + 1 + 0.5 + 8)
     assert kernels.nothing() is None
+
+
+def test_a_function_may_have_any_name(kernels: tvm_ffi.Module) -> None:
+    x = torch.empty(1)
+    for name, written in {"count": 1, "values": 2, "result": 3}.items():
+        getattr(kernels, name)(x)
+        assert x.item() == written
 
 
 def test_facts_of_a_tensor(kernels: tvm_ffi.Module) -> None:

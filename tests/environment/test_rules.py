@@ -69,3 +69,11 @@ def test_violations_of_all_files_are_counted(submission: Submission) -> None:
     assert result.status is RulesStatus.VIOLATION
     assert [violation.file for violation in result.violations] == ["kernels/b.h", "kernels/c.h"]
     assert result.reason == "2 rules are broken"
+
+
+def test_a_macro_of_one_file_is_held_to_the_rules_in_another(submission: Submission) -> None:
+    header = b"#define PRAGMA(x) _Pragma(#x)\n"
+    uses = {b"PRAGMA(omp parallel)\n": RulesStatus.OK, b"PRAGMA(weak f)\n": RulesStatus.VIOLATION}
+    for use, status in uses.items():
+        files = {**submission.files, "kernels/p.h": header, "kernels/q.h": use}
+        assert check_rules(Submission(files), Target.CPU).status is status

@@ -16,6 +16,17 @@ HONEST = r"""
 #pragma omp parallel for
 #pragma GCC optimize("O3")
 _Pragma("GCC ivdep")
+#ifndef PRAGMA
+#define PRAGMA(x) _Pragma(#x)
+#endif
+#if defined(PRAGMA) && !defined PRAGMA_
+#define EVERY(...) \
+  _Pragma(#__VA_ARGS__) for (;;)
+#endif
+#define UNROLL(n) PRAGMA(unroll n)
+#define GCC_UNROLL(n) PRAGMA(GCC unroll n)
+PRAGMA(omp parallel for reduction(+ : a)) EVERY(omp simd, simdlen(8)) UNROLL(4)
+#undef PRAGMA
 const char* text = "#include <thread> /* asm(";
 const char* raw = R"(
 #include <thread>
@@ -51,6 +62,18 @@ FORBIDDEN = [
     ("#pragma comment", "pragma"),
     ('_Pragma("comment")', "pragma"),
     ("#define P x\n_Pragma(P)", "pragma"),
+    ("#define P(x, y) _Pragma(#x)", "pragma"),
+    ("#define P(x) _Pragma(x)", "pragma"),
+    ("#define P(x) _Pragma(#y)", "pragma"),
+    ("#define P(x) _Pragma(#x)\nP(GCC plugin)", "pragma"),
+    ("#define P(x) _Pragma(#x)\nP(redefine_extname a b)", "pragma"),
+    ("#define P(x) _Pragma(#x)\nP()", "pragma"),
+    ('#define P(x) _Pragma(#x)\nP("x")', "pragma"),
+    ("#define P(x) _Pragma(#x)\n#define Q P", "pragma"),
+    ("#define P(x) _Pragma(#x)\n#define Q(omp) P(omp)", "pragma"),
+    ("#define P(x) _Pragma(#x)\n#define Q(ivdep) P(GCC ivdep)", "pragma"),
+    ("#define P(x) _Pragma(#x)\n#define Q(x) P(omp ## x)", "pragma"),
+    ("#define P(x) _Pragma(#x)\n#define Q(m, x) m(x)\nQ(P, weak f)", "pragma"),
     ('void f() { asm("syscall"); }', "assembly"),
     ('const char* s = ".incbin \\"x\\"";', "assembly"),
     ("__attribute__((constructor)) void f() {}", "attribute"),

@@ -14,6 +14,11 @@ import math
 from dataclasses import dataclass
 from typing import Optional
 
+try:
+    from typing import Self
+except (ImportError, ModuleNotFoundError):
+    Self = object
+
 import torch
 from torch import Tensor, nn
 
@@ -68,6 +73,11 @@ class ModelNew(nn.Module):
         choose(flat, self.packed, self.linear.bias, out, self.norm.eps, 1.0 / math.sqrt(width))
         for i in range(len(self.blocks)):
             out = self.blocks[i](out)
+        for block in self.blocks:
+            out = block(out)
+        for i, (first, second) in enumerate(zip(self.blocks, reversed(self.blocks[1:]))):
+            out = first(second(out)) if i else out
+        every = [each(out) for each in self.blocks]
         halves = out.split(width // 2, dim=-1)
         return self.block(out), *[half.transpose(0, 1) for half in halves]
 '''
@@ -149,6 +159,12 @@ FORBIDDEN = [
     "x = [y.exp() for y in x]",
     "assert x.exp()",
     "del x.data",
+    "for layer in self.chain: x = layer(x)",
+    "for layer in [self.linear]: x = layer(x)",
+    "for own in self.owns.children(): x = own(x)",
+    "self = x.real; self.own(x)",
+    "f = lambda self: self.own(x)",
+    "from torch import empty; from torch import matmul as empty",
 ]
 
 
@@ -202,3 +218,100 @@ def test_a_constructor_may_not_leave_a_hook() -> None:
         "self.saved = torch.matmul", "self.linear.register_forward_hook(print)"
     )
     assert [rule for _, rule in check(text)] == ["method"]
+
+
+LOOPS = """\
+import torch
+import torch.nn as nn
+{before}
+class Own(nn.Module):
+    def forward(self, x): return x
+class ModelNew(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+        self.owns = nn.ModuleList([Own()])
+        {prepare}
+    def forward(self, x):
+        for own in self.owns:
+            {body}
+        return x
+"""
+
+
+def check_loop(*, before: str = "", prepare: str = "pass", body: str = "x = own(x)") -> list[tuple[int, str]]:
+    return check(LOOPS.format(before=before, prepare=prepare, body=body))
+
+
+def test_a_loop_over_own_modules_may_call_them() -> None:
+    assert check_loop() == []
+    assert check_loop(prepare="self.owns.append(Own())") == []
+
+
+@pytest.mark.parametrize(
+    "prepare",
+    [
+        "self.owns = nn.ModuleList([Own(), nn.Linear(3, 3)])",
+        "self.owns[0] = nn.Linear(3, 3)",
+        "self.owns.append(nn.Linear(3, 3))",
+        "self.owns.add_module('0', nn.Linear(3, 3))",
+        "self.add_module('o' + 'wns', nn.Sequential(nn.Linear(3, 3)))",
+        "other = self; other.owns = nn.Sequential(nn.Linear(3, 3))",
+    ],
+)
+def test_a_container_that_may_hold_a_torch_layer_is_not_called(prepare: str) -> None:
+    assert [rule for _, rule in check_loop(prepare=prepare)] == ["call"]
+
+
+@pytest.mark.parametrize(
+    ("before", "body"),
+    [
+        ("", "own = self.linear; x = own(x)"),
+        ("", "x = [own(x) for own in [self.linear]][0]"),
+        ("", "x = (lambda own: own(x))"),
+        ("own = nn.Linear(3, 3)", "x = own(x)"),
+        ("def other(a=(own := nn.Linear(3, 3))): return a", "x = own(x)"),
+        ("", "x = [own(x) for own in enumerate(self.owns)][0]"),
+    ],
+)
+def test_a_variable_that_may_stand_for_something_else_is_not_called(before: str, body: str) -> None:
+    assert "call" in [rule for _, rule in check_loop(before=before, body=body)]
+
+
+@pytest.mark.parametrize(
+    ("caught", "substitute"),
+    [
+        ("ImportError", "torch.matmul"),
+        ("ImportError", "nn.Linear(3, 3)"),
+        ("ImportError", "getattr"),
+        ("ValueError", "None"),
+        ("(ImportError, ValueError)", "None"),
+    ],
+)
+def test_the_substitute_of_an_import_computes_nothing(caught: str, substitute: str) -> None:
+    text = f"try:\n    from typing import absent\nexcept {caught}:\n    absent = {substitute}\n"
+    assert check(text + FRAME.format("absent(x)"))
+    assert check(text.replace(caught, "ImportError").replace(substitute, "None") + FRAME.format("x")) == []
+
+
+@pytest.mark.parametrize("nested", ["zeros", "matmul"])
+def test_a_name_is_imported_from_one_place_only(nested: str) -> None:
+    text = FRAME.format("x = f(x, x)").replace("super().__init__()", f"from torch import {nested} as f")
+    assert "rebinding" in [rule for _, rule in check("from torch import empty as f\n" + text)]
+
+
+def test_a_method_inherited_or_inheriting_sees_what_the_other_sets() -> None:
+    text = """\
+import torch.nn as nn
+class Own(nn.Module):
+    def forward(self, x): return x
+class Parent(nn.Module):
+    def __init__(self): self.inner = {}
+    def run(self, x): return self.inner(x)
+class ModelNew(Parent):
+    def __init__(self): self.inner = {}
+    def forward(self, x): return self.inner(x)
+"""
+    assert check(text.format("Own()", "Own()")) == []
+    assert {line for line, _ in check(text.format("Own()", "nn.ReLU()"))} == {6, 9}
+    assert {line for line, _ in check(text.format("nn.ReLU()", "Own()"))} == {6, 9}

@@ -7,6 +7,7 @@ import pytest
 
 from cuda_agent.environment.symbols import check_symbols, list_functions
 from cuda_agent.environment.toolchain import find_cxx
+from cuda_agent.tasks.target import Target
 
 
 def build(folder: Path, source: str, *flags: str) -> Path:
@@ -47,7 +48,7 @@ def test_ordinary_kernels_need_nothing_forbidden(tmp_path: Path) -> None:
       return sum;
     }
     """
-    assert check_symbols(build(tmp_path, source, "-O2", "-std=c++17")) == ()
+    assert check_symbols(build(tmp_path, source, "-O2", "-std=c++17"), Target.CPU) == ()
 
 
 @pytest.mark.parametrize(
@@ -90,7 +91,7 @@ def test_reaching_out_is_found(tmp_path: Path, body: str, symbol: str) -> None:
     """
     if symbol != "environ":
         source = source.replace("keep = (void*)environ;", "")
-    found = check_symbols(build(tmp_path, source, "-w"))
+    found = check_symbols(build(tmp_path, source, "-w"), Target.CPU)
     assert any(symbol in violation.reason for violation in found)
 
 
@@ -103,7 +104,7 @@ def test_loading_more_and_steering_the_loader_is_found(tmp_path: Path) -> None:
         "-lutil",
         "-lresolv",
     )
-    rules = {violation.rule for violation in check_symbols(library)}
+    rules = {violation.rule for violation in check_symbols(library, Target.CPU)}
     assert rules == {"loader-entry", "forbidden-library"}
 
 
@@ -115,5 +116,13 @@ def test_functions_are_listed_without_the_binding_s_own(tmp_path: Path) -> None:
 
 def test_an_unreadable_library_is_a_violation(tmp_path: Path) -> None:
     (tmp_path / "x.so").write_bytes(b"nothing")
-    assert [violation.rule for violation in check_symbols(tmp_path / "x.so")] == ["symbol-table"]
+    assert [violation.rule for violation in check_symbols(tmp_path / "x.so", Target.CPU)] == ["symbol-table"]
     assert list_functions(tmp_path / "x.so") == ()
+
+
+def test_exit_is_what_nvcc_s_stubs_need(tmp_path: Path) -> None:
+    library = build(tmp_path, '#include <stdlib.h>\nextern "C" void f(int x) { if (x) exit(1); }')
+    assert [violation.rule for violation in check_symbols(library, Target.CPU)] == ["forbidden-symbol"]
+    assert check_symbols(library, Target.CUDA) == ()
+    others = build(tmp_path, '#include <unistd.h>\nextern "C" void f(int x) { if (x) _exit(1); }')
+    assert [violation.rule for violation in check_symbols(others, Target.CUDA)] == ["forbidden-symbol"]

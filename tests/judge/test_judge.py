@@ -194,7 +194,7 @@ def make_again(make: Maker, remember: tuple[str, str]) -> Artifact:
 @pytest.mark.parametrize(
     ("change", "status", "reason"),
     [
-        (("torch.randn(64, 256)", "torch.randn(1 << 20, 1 << 20)"), VerifyStatus.DOES_NOT_FIT, "GiB"),
+        (("torch.randn(64, 256)", "torch.randn(1 << 32, 256)"), VerifyStatus.DOES_NOT_FIT, "GiB"),
         (("torch.relu(x)", "torch.no_such(x)"), VerifyStatus.TASK_ERROR, "no_such"),
         (("return [256]", "raise ValueError('none today')"), VerifyStatus.TASK_ERROR, "none today"),
         (("return [torch.randn(64, 256)]", "return [torch.randn(64, 255)]"), VerifyStatus.TASK_ERROR, "256"),

@@ -11,7 +11,8 @@ class Block(nn.Module):
         self.gate = nn.Parameter(torch.zeros(columns))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x + torch.tanh(self.gate) * self.norm(x)
+        out: torch.Tensor = x + torch.tanh(self.gate) * self.norm(x)
+        return out
 
 
 class Model(nn.Module):

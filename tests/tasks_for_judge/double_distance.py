@@ -6,7 +6,8 @@ import torch.nn as nn
 
 class Model(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.linalg.vector_norm(x, dim=-1)
+        out: torch.Tensor = torch.linalg.vector_norm(x, dim=-1)
+        return out
 
 
 def get_inputs() -> list[torch.Tensor]:

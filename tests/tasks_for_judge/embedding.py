@@ -10,7 +10,8 @@ class Model(nn.Module):
         self.table = nn.Embedding(rows, columns)
 
     def forward(self, chosen: torch.Tensor) -> torch.Tensor:
-        return self.table(chosen) * self.table.embedding_dim**0.5
+        out: torch.Tensor = self.table(chosen) * self.table.embedding_dim**0.5
+        return out
 
 
 def get_inputs() -> list[torch.Tensor]:

@@ -49,6 +49,8 @@ class _Workshop:
     sandbox: Sandbox
     deadline_s: float
     """On the monotonic clock."""
+    check_library: bool
+    """Whether to look at what the library needs."""
 
     def run(self, argv: Sequence[str]) -> Completed:
         """Run one compiler in the sandbox, in the build's folder."""
@@ -70,12 +72,18 @@ class _Workshop:
 
 
 def build_submission(
-    submission: Submission, *, target: Target, sandbox: Sandbox, folder: Path, timeout_s: float = 120.0
+    submission: Submission,
+    *,
+    target: Target,
+    sandbox: Sandbox,
+    folder: Path,
+    timeout_s: float = 120.0,
+    check_library: bool = True,
 ) -> tuple[BuildResult, Path | None]:
     """Build the kernels into `folder/kernels.so`, and check what the library needs.
 
     Returns the result, and the library's path exactly when the result's status is OK. Whatever else
-    the build made is gone afterwards.
+    the build made is gone afterwards. `check_library` is off only to measure what the check is worth.
 
     Raises:
         ToolchainError: this machine lacks a compiler or a library.
@@ -92,7 +100,14 @@ def build_submission(
     try:
         with tempfile.TemporaryDirectory(prefix="build-", ignore_cleanup_errors=True) as temporary:
             place = _lay_build(submission, Path(temporary))
-            workshop = _Workshop(place, submission.files, compilers, sandbox, started + timeout_s)
+            workshop = _Workshop(
+                folder=place,
+                sources=submission.files,
+                compilers=compilers,
+                sandbox=sandbox,
+                deadline_s=started + timeout_s,
+                check_library=check_library,
+            )
             result, library = _build(workshop, units, libraries=libraries, folder=folder)
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
@@ -138,8 +153,11 @@ def _build(
 
 
 def _inspect(workshop: _Workshop, library: Path) -> BuildResult:
-    violations = (*check_symbols(library), *check_instructions(LIBRARY, run=workshop.run))
-    if violations:
+    violations = (
+        *check_symbols(library, workshop.compilers.target),
+        *check_instructions(LIBRARY, run=workshop.run),
+    )
+    if violations and workshop.check_library:
         reason = f"the library needs {violations[0].reason}"
         return BuildResult(status=BuildStatus.FORBIDDEN_SYMBOL, reason=reason, violations=violations)
     functions = list_functions(library)

@@ -67,6 +67,7 @@ class Environment:
                 self.setting.task, target=self.setting.target, root=place / "workspace"
             )
             self._judge: Judge = stack.enter_context(self.setting.open_judge())
+            self._judge.prewarm()
             self._channel = stack.enter_context(Channel(place / "judge.sock", self._serve))
             self._stack = stack.pop_all()
         return self

@@ -19,7 +19,7 @@ from cuda_agent.environment.result import (
 from cuda_agent.environment.rules import check_rules
 from cuda_agent.environment.submission import Submission
 from cuda_agent.judge.judge import Artifact, Judge
-from cuda_agent.judge.policy import JudgePolicy
+from cuda_agent.judge.policy import JudgePolicy, Layer
 from cuda_agent.judge.result import ProfileResult, VerifyResult
 from cuda_agent.sandbox.protocol import Sandbox
 from cuda_agent.tasks.target import Target
@@ -53,6 +53,8 @@ def evaluate(
         ToolchainError: this machine lacks a compiler for the target.
         InfrastructureError: the judge could not start its processes.
     """
+    if until in (Stage.VERIFY, Stage.PROFILE):
+        judge.prewarm()
     with tempfile.TemporaryDirectory(prefix="artifact-", ignore_cleanup_errors=True) as folder:
         course = _Course(submission, setting, Path(folder))
         if course.check() and until is not Stage.RULES and course.build() and until is not Stage.BUILD:
@@ -87,7 +89,8 @@ class _Course:
     def check(self) -> bool:
         """The rules; whether they were kept."""
         with self._timed(Stage.RULES):
-            self.rules = check_rules(self._submission, self._setting.target)
+            if self._setting.policy.has(Layer.RULES):
+                self.rules = check_rules(self._submission, self._setting.target)
         return self.rules.status is RulesStatus.OK
 
     def build(self) -> bool:
@@ -98,6 +101,7 @@ class _Course:
                 target=self._setting.target,
                 sandbox=self._setting.sandbox,
                 folder=self._folder,
+                check_library=self._setting.policy.has(Layer.SYMBOLS),
             )
         return self.built.status is BuildStatus.OK
 

@@ -8,6 +8,9 @@ from typing import TypeGuard
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 MODULE_LIST = "torch.nn.ModuleList"
+ANY_NAME = "*"
+"""Stands for the attribute that is set under a name made at run time."""
+REGISTERING = ("register_buffer", "register_parameter", "add_module", "register_module")
 
 
 @dataclass(frozen=True)
@@ -57,8 +60,9 @@ class FileNames:
 
     def holds_own(self, class_name: str, attribute: str) -> bool:
         """Whether self.<attribute> can only be a module (or a ModuleList of modules) of this file."""
-        values = self.classes[class_name].held.get(attribute, [])
-        return bool(values) and all(value is not None and self._builds_own(value) for value in values)
+        held = self.classes[class_name].held
+        values = [*held.get(attribute, []), *held.get(ANY_NAME, [])]
+        return attribute in held and all(value is not None and self._builds_own(value) for value in values)
 
     def _builds_own(self, value: ast.expr) -> bool:
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in self.classes:
@@ -88,6 +92,7 @@ def collect_names(tree: ast.Module) -> FileNames:
         elif isinstance(node, ast.ClassDef):
             names.classes[node.name] = _read_class(node)
     _inherit(names)
+    _add_foreign(tree, names)
     for each in names.classes.values():
         names.declared.update(each.methods, each.held)
     names.building.update(_find_building(tree))
@@ -116,28 +121,34 @@ def _find_held(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
     if isinstance(node, ast.Assign | ast.AnnAssign):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         for target in targets:
-            if _is_self_attribute(target) and node.value is not None:
-                yield target.attr, node.value
+            holder = target.value if isinstance(target, ast.Subscript) else target
+            if is_self_attribute(holder) and node.value is not None:
+                yield holder.attr, node.value
             elif isinstance(target, ast.Tuple | ast.List):
-                yield from ((each.attr, None) for each in ast.walk(target) if _is_self_attribute(each))
+                yield from ((each.attr, None) for each in ast.walk(target) if is_self_attribute(each))
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        first = node.args[0] if node.args else None
-        is_named = isinstance(first, ast.Constant) and isinstance(first.value, str)
-        if (
-            node.func.attr in ("register_buffer", "register_parameter", "add_module", "register_module")
-            and is_named
-        ):
-            assert isinstance(first, ast.Constant)
-            yield str(first.value), None
-        elif node.func.attr in ("append", "extend", "insert") and _is_self_attribute(node.func.value):
-            yield node.func.value.attr, node.args[-1] if node.args else None
+        yield from _find_added(node, node.func)
     elif isinstance(node, ast.For | ast.comprehension | ast.withitem | ast.NamedExpr | ast.AugAssign):
         bound = node.optional_vars if isinstance(node, ast.withitem) else node.target
         if bound is not None:
-            yield from ((each.attr, None) for each in ast.walk(bound) if _is_self_attribute(each))
+            yield from ((each.attr, None) for each in ast.walk(bound) if is_self_attribute(each))
 
 
-def _is_self_attribute(node: ast.AST) -> TypeGuard[ast.Attribute]:
+def _find_added(call: ast.Call, method: ast.Attribute) -> Iterator[tuple[str, ast.expr | None]]:
+    """Attributes of self that a call sets, or into which it puts something."""
+    last = call.args[-1] if call.args else None
+    if method.attr in REGISTERING:
+        first = call.args[0] if call.args else None
+        if isinstance(first, ast.Constant) and isinstance(first.value, str):
+            yield first.value, None
+        else:
+            yield ANY_NAME, last
+    if method.attr in ("append", "extend", "insert", *REGISTERING) and is_self_attribute(method.value):
+        yield method.value.attr, last
+
+
+def is_self_attribute(node: ast.AST) -> TypeGuard[ast.Attribute]:
+    """Whether a node is `self.<attribute>`."""
     return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
@@ -148,8 +159,20 @@ def _inherit(names: FileNames) -> None:
             if isinstance(base, ast.Name) and base.id in names.classes:
                 parent = names.classes[base.id]
                 each.methods.update(parent.methods)
-                for name, values in parent.held.items():
-                    each.held.setdefault(name, values)
+                # An object of the deriving class runs the methods of both.
+                for name in parent.held:
+                    both = [*parent.held[name], *each.held.get(name, [])]
+                    parent.held[name], each.held[name] = both, both
+
+
+def _add_foreign(tree: ast.Module, names: FileNames) -> None:
+    """Whatever is set on an object that is not self may be set on an object of any class."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Attribute) or isinstance(node.ctx, ast.Load) or is_self_attribute(node):
+            continue
+        for each in names.classes.values():
+            if node.attr in each.held:
+                each.held[node.attr] = [None]
 
 
 def _find_building(tree: ast.Module) -> set[Function]:

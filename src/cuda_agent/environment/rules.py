@@ -9,6 +9,7 @@ import ast
 from collections.abc import Sequence
 
 from cuda_agent.environment.compilers import SOURCE_SUFFIXES
+from cuda_agent.environment.cpp_macros import find_pragma_macros
 from cuda_agent.environment.result import RulesResult, RulesStatus, Violation
 from cuda_agent.environment.rules_cpp import check_cpp
 from cuda_agent.environment.rules_python import check_python
@@ -30,8 +31,9 @@ def check_rules(submission: Submission, target: Target) -> RulesResult:
     except UNPARSABLE as error:
         return _report(RulesStatus.SYNTAX_ERROR, [_explain_unparsable(error)])
     own = frozenset(texts) - {MODEL_FILE}
+    macros = find_pragma_macros(texts[path] for path in own)
     for path in sorted(own):
-        violations += check_cpp(texts[path], path, target=target, own_files=own)
+        violations += check_cpp(texts[path], path, target=target, own_files=own, pragma_macros=macros)
     if violations:
         return _report(RulesStatus.VIOLATION, violations)
     return RulesResult(status=RulesStatus.OK)

@@ -8,29 +8,47 @@ import posixpath
 from collections.abc import Iterator, Sequence
 
 from cuda_agent.environment.allowlist import load_allowlists
+from cuda_agent.environment.cpp_macros import (
+    DIRECTIVE_STARTS,
+    Macro,
+    cut_lines,
+    find_pragma_macros,
+    read_macro,
+)
 from cuda_agent.environment.cpp_tokens import CppSyntaxError, Token, TokenKind, cut_tokens
 from cuda_agent.environment.result import Violation
 from cuda_agent.tasks.target import Target
 
-DIRECTIVE_STARTS = ("#", "%:")
+NAMING = ("define", "undef", "ifdef", "ifndef", "defined")
+"""Directives that name a macro without using it."""
 ASSEMBLY = ("asm", "__asm", "__asm__")
 ATTRIBUTE_STARTS = ("__attribute__", "__attribute", "__declspec")
 FILE_DIRECTIVES = (".incbin", ".include")
 """What makes an assembler read files."""
 
+WRITTEN_OUT = "_Pragma takes a string written out here, or #x in a macro whose only parameter is x"
 NO_ASSEMBLY = "host code takes no inline assembly: use intrinsics (immintrin.h); PTX belongs in .cu or .cuh"
 
 
-def check_cpp(text: str, path: str, *, target: Target, own_files: frozenset[str]) -> tuple[Violation, ...]:
+def check_cpp(
+    text: str,
+    path: str,
+    *,
+    target: Target,
+    own_files: frozenset[str],
+    pragma_macros: frozenset[str] = frozenset(),
+) -> tuple[Violation, ...]:
     """Every rule that one kernel source breaks, in the order of lines.
 
-    `own_files` are the paths of all kernel files, which may include each other.
+    `own_files` are the paths of all kernel files, which may include each other, and `pragma_macros` the
+    macros of all of them whose uses are pragmas; this source's own are found anyway.
     """
     try:
         tokens = cut_tokens(text)
     except CppSyntaxError as error:
         return (Violation(file=path, line=error.line, rule="syntax", reason=str(error)),)
-    check = _Check(path, target, own_files)
+    macros = pragma_macros | find_pragma_macros([text])
+    check = _Check(path, target, own_files=own_files, pragma_macros=macros)
     found = [*check.directives(tokens), *check.assembly(tokens), *check.attributes(tokens)]
     return tuple(sorted(found, key=lambda violation: violation.line))
 
@@ -38,21 +56,28 @@ def check_cpp(text: str, path: str, *, target: Target, own_files: frozenset[str]
 class _Check:
     """The rules for one file."""
 
-    def __init__(self, path: str, target: Target, own_files: frozenset[str]) -> None:
+    def __init__(
+        self, path: str, target: Target, *, own_files: frozenset[str], pragma_macros: frozenset[str]
+    ) -> None:
         self._path = path
         self._target = target
         self._own_files = own_files
+        self._pragma_macros = pragma_macros
         self._lists = load_allowlists("cpp")
 
     def directives(self, tokens: Sequence[Token]) -> Iterator[Violation]:
-        """Check each preprocessor directive and `_Pragma`."""
-        is_line_start = True
-        for position, token in enumerate(tokens):
-            if is_line_start and token.text in DIRECTIVE_STARTS and token.kind is TokenKind.PUNCTUATION:
-                yield from self._directive(_rest_of_line(tokens, position + 1))
-            elif token.kind is TokenKind.NAME and token.text in ("_Pragma", "__pragma"):
-                yield from self._pragma_operator(tokens[position + 1 : position + 4], token.line)
-            is_line_start = token.kind is TokenKind.NEWLINE
+        """Check each preprocessor directive, `_Pragma`, and macro that makes a pragma."""
+        for line in cut_lines(tokens):
+            if _is_directive(line):
+                yield from self._directive(line[1:])
+            macro = read_macro(line)
+            for position, token in enumerate(line):
+                if token.kind is not TokenKind.NAME:
+                    continue
+                if token.text in ("_Pragma", "__pragma"):
+                    yield from self._pragma_operator(line[position:], macro)
+                elif token.text in self._pragma_macros and not _is_only_named(line, position):
+                    yield from self._pragma_macro(line[position:], macro)
 
     def _directive(self, line: Sequence[Token]) -> Iterator[Violation]:
         if not line:
@@ -94,11 +119,28 @@ class _Check:
         if words and allowed.refuse(words[0]) is not None and allowed.refuse(" ".join(words)) is not None:
             yield self._violation(line, "pragma", reason=f"`#pragma {' '.join(words)}`: {allowed.default}")
 
-    def _pragma_operator(self, following: Sequence[Token], line: int) -> Iterator[Violation]:
-        if len(following) < 2 or following[1].kind is not TokenKind.STRING:
-            yield self._violation(line, "pragma", reason="_Pragma takes a string written out here")
+    def _pragma_operator(self, tokens: Sequence[Token], macro: Macro | None) -> Iterator[Violation]:
+        if macro is not None and macro.is_own_pragma(tokens):
             return
-        yield from self._pragma(following[1].text.split()[:2], line)
+        if len(tokens) < 3 or tokens[2].kind is not TokenKind.STRING:
+            yield self._violation(tokens[0].line, "pragma", reason=WRITTEN_OUT)
+            return
+        yield from self._pragma(tokens[2].text.split()[:2], tokens[0].line)
+
+    def _pragma_macro(self, tokens: Sequence[Token], macro: Macro | None) -> Iterator[Violation]:
+        """Check a use of a macro that makes its argument a pragma; `macro` is the one it is used in."""
+        argument = tokens[2:4]
+        words = [token.text for token in argument if token.kind is TokenKind.NAME]
+        is_open = len(tokens) > 2 and tokens[1].text == "(" and tokens[2].kind is TokenKind.NAME
+        is_pasted = any(token.text in DIRECTIVE_STARTS for token in tokens[3:5])
+        # What decides must stand here, and not be put in place of a parameter.
+        deciding = words[:1] if words and self._lists["pragma"].refuse(words[0]) is None else words
+        is_open_ended = macro is not None and not set(deciding).isdisjoint(macro.parameters)
+        if not is_open or is_pasted or is_open_ended:
+            reason = f"`{tokens[0].text}` makes a pragma: write its first words out here"
+            yield self._violation(tokens[0].line, "pragma", reason=reason)
+            return
+        yield from self._pragma(words, tokens[0].line)
 
     def assembly(self, tokens: Sequence[Token]) -> Iterator[Violation]:
         """Inline assembly only where it is PTX, and none that reads files."""
@@ -130,11 +172,14 @@ class _Check:
         return Violation(file=self._path, line=line, rule=rule, reason=reason)
 
 
-def _rest_of_line(tokens: Sequence[Token], start: int) -> Sequence[Token]:
-    end = start
-    while end < len(tokens) and tokens[end].kind is not TokenKind.NEWLINE:
-        end += 1
-    return tokens[start:end]
+def _is_directive(line: Sequence[Token]) -> bool:
+    return bool(line) and line[0].kind is TokenKind.PUNCTUATION and line[0].text in DIRECTIVE_STARTS
+
+
+def _is_only_named(line: Sequence[Token], position: int) -> bool:
+    """Whether a directive defines or asks for the macro at `position`, which is not a use."""
+    before = [token.text for token in line[:position] if token.text != "("]
+    return _is_directive(line) and before[-1] in NAMING
 
 
 def _bracketed(tokens: Sequence[Token], start: int) -> Iterator[Token]:

@@ -10,8 +10,10 @@ import ast
 import builtins
 from collections.abc import Iterable
 
-from cuda_agent.environment.allowlist import load_allowlists
+from cuda_agent.environment.python_lookup import Lookup, Refusal, is_dunder
+from cuda_agent.environment.python_loops import find_own_items
 from cuda_agent.environment.python_names import FileNames, Function, collect_names
+from cuda_agent.environment.python_substitutes import find_substitutes
 from cuda_agent.environment.result import Violation
 
 MODEL_CLASS = "ModelNew"
@@ -32,11 +34,8 @@ BASES = (
     "enum.Enum",
     "enum.IntEnum",
 )
-MODULES = ("torch.nn.init", "torch.nn", "torch", "collections.abc")
-"""Modules that have modules within them, the longest first; a path's next name is looked up in them."""
 BUILTINS = frozenset(dir(builtins))
 
-WRITE_OUT = "a module may only be used as `module.name`, so that the file says what it calls"
 BY_NAME = (
     "call functions by their names: kernels.*, functions of this file, methods of self; "
     "to choose between kernels write if and else"
@@ -53,7 +52,7 @@ ONLY_SELF = "only attributes of self may be set: nothing else belongs to the sub
 def check_python(tree: ast.Module, file: str) -> tuple[Violation, ...]:
     """Every rule that a parsed model_new.py breaks, in the order of lines."""
     names = collect_names(tree)
-    visitor = _Visitor(names, file)
+    visitor = _Visitor(tree, names, file=file)
     visitor.visit(tree)
     model = names.classes.get(MODEL_CLASS)
     if model is None:
@@ -68,47 +67,52 @@ def check_python(tree: ast.Module, file: str) -> tuple[Violation, ...]:
 class _Visitor(ast.NodeVisitor):
     """Walks the tree, knowing in which class it is and whether the code only runs while building."""
 
-    def __init__(self, names: FileNames, file: str) -> None:
+    def __init__(self, tree: ast.Module, names: FileNames, *, file: str) -> None:
         self.found: list[Violation] = []
+        self._tree = tree
         self._names = names
         self._file = file
-        self._lists = load_allowlists("python")
+        self._lookup = Lookup(names.declared)
         self._is_building = True
         self._class: str | None = None
+        self._depth = 0
+        self._own_items: set[str] = set()
+        self._receiver: ast.arg | None = None
+        self._substitutes = find_substitutes(tree, names.classes.keys())
 
     def refuse(self, node: ast.AST | None, rule: str, *, reason: str) -> None:
         """Note one broken rule."""
         line = getattr(node, "lineno", 0)
         self.found.append(Violation(file=self._file, line=line, rule=rule, reason=reason))
 
+    def _note(self, node: ast.AST, refusals: Iterable[Refusal]) -> None:
+        for rule, reason in refusals:
+            self.refuse(node, rule, reason=reason)
+
     def visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:
-            self._check_module(node, alias.name)
+            self._note(node, self._lookup.check_module(alias.name))
+            bound = alias.name if alias.asname else alias.name.split(".")[0]
+            self._check_one_meaning(node, alias.asname or bound, path=bound)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         if node.level or node.module is None:
-            self.refuse(
-                node,
-                "import",
-                reason="a submission has no package of its own: put everything into model_new.py",
-            )
+            reason = "a submission has no package of its own: put everything into model_new.py"
+            self.refuse(node, "import", reason=reason)
             return
-        self._check_module(node, node.module)
+        self._note(node, self._lookup.check_module(node.module))
         for alias in node.names:
             path = f"{node.module}.{alias.name}"
             if alias.name == "*":
-                self.refuse(
-                    node, "import", reason="import names one by one, so that the file says what it uses"
-                )
-            elif self._lists["modules"].refused.find(path):
-                self._check_module(node, path)
-            elif path not in MODULES and self._lists["modules"].refuse(path) is not None:
-                self._check_path(node, path, is_call=False)
+                reason = "import names one by one, so that the file says what it uses"
+                self.refuse(node, "import", reason=reason)
+            else:
+                self._note(node, self._lookup.check_imported(path, is_building=self._is_building))
+                self._check_one_meaning(node, alias.asname or alias.name, path=path)
 
-    def _check_module(self, node: ast.AST, module: str) -> None:
-        reason = self._lists["modules"].refuse(module)
-        if reason is not None:
-            self.refuse(node, "import", reason=f"`import {module}`: {reason}")
+    def _check_one_meaning(self, node: ast.AST, name: str, *, path: str) -> None:
+        if self._names.imports[name] != path:
+            self.refuse(node, "rebinding", reason=f"`{name}`: {ONE_MEANING}")
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         for base in node.bases:
@@ -144,22 +148,32 @@ class _Visitor(ast.NodeVisitor):
         self._visit_function(node)
 
     def _visit_function(self, node: Function) -> None:
-        if _is_dunder(node.name) and node.name not in DEFINABLE_DUNDERS:
+        if is_dunder(node.name) and node.name not in DEFINABLE_DUNDERS:
             self.refuse(
                 node, "dunder", reason=f"`{node.name}` changes how Python itself behaves: use a plain method"
             )
         defaults = [each for each in (*node.args.defaults, *node.args.kw_defaults) if each is not None]
         self._visit_all([*node.decorator_list, *defaults])
-        outer, self._is_building = self._is_building, node in self._names.building
+        outer = self._is_building, self._own_items, self._receiver
+        self._is_building, self._receiver = node in self._names.building, None
+        if self._depth == 0:
+            self._own_items = find_own_items(node, self._tree, holds_own=self._holds_own)
+            self._receiver = _find_receiver(node)
+        self._depth += 1
         self._visit_all([node.args, *node.body])
-        self._is_building = outer
+        self._depth -= 1
+        self._is_building, self._own_items, self._receiver = outer
+
+    def _holds_own(self, attribute: str) -> bool:
+        return self._class is not None and self._names.holds_own(self._class, attribute)
 
     def _visit_all(self, nodes: Iterable[ast.AST]) -> None:
         for node in nodes:
             self.visit(node)
 
     def visit_arg(self, node: ast.arg) -> None:
-        self._check_binding(node, node.arg)
+        if node is not self._receiver:
+            self._check_binding(node, node.arg)
         if node.annotation is not None:
             # An annotation is evaluated once, while the file is imported.
             outer, self._is_building = self._is_building, True
@@ -168,16 +182,18 @@ class _Visitor(ast.NodeVisitor):
 
     def visit_Name(self, node: ast.Name) -> None:
         if not isinstance(node.ctx, ast.Load):
-            self._check_binding(node, node.id)
+            if node not in self._substitutes:
+                self._check_binding(node, node.id)
         elif node.id in self._names.imports:
             self._check_path(node, self._names.imports[node.id], is_call=False)
         elif node.id in BUILTINS and node.id not in self._names.functions:
-            self._check(node, node.id, rule="builtin", table="builtin")
-        elif _is_dunder(node.id):
+            self._note(node, self._lookup.check_builtin(node.id))
+        elif is_dunder(node.id):
             self.refuse(node, "dunder", reason=f"`{node.id}`: dunder names reach into Python itself")
 
     def _check_binding(self, node: ast.AST, name: str) -> None:
-        if name in self._names.imports or name in self._names.functions or name in self._names.classes:
+        names = self._names
+        if name == "self" or name in names.imports or name in names.functions or name in names.classes:
             self.refuse(node, "rebinding", reason=f"`{name}`: {ONE_MEANING}")
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
@@ -198,44 +214,19 @@ class _Visitor(ast.NodeVisitor):
 
     def _check_setting(self, node: ast.Attribute, path: str | None) -> None:
         is_self = isinstance(node.value, ast.Name) and node.value.id == "self"
-        if path is not None or _is_dunder(node.attr) or not (is_self or self._is_building):
+        if path is not None or is_dunder(node.attr) or not (is_self or self._is_building):
             self.refuse(node, "set-attribute", reason=f"`{ast.unparse(node)}`: {ONLY_SELF}")
         elif self._class is not None and node.attr in self._names.classes[self._class].methods:
             self.refuse(node, "set-attribute", reason=f"`{ast.unparse(node)}`: a method keeps its meaning")
 
     def _check_attribute(self, node: ast.AST, name: str) -> None:
-        if name in self._names.declared and not _is_dunder(name):
-            return
-        table = "constructor_attribute" if self._is_building else "attribute"
-        self._check(node, name, rule="attribute", table=table)
+        self._note(node, self._lookup.check_attribute(name, is_building=self._is_building))
 
     def _check_path(self, node: ast.AST, path: str, *, is_call: bool) -> None:
-        """Check a dotted path that starts at an import."""
-        module = next(
-            (each for each in MODULES if path == each or path.startswith(f"{each}.")), path.split(".")[0]
-        )
-        rest = path.removeprefix(module).strip(".").split(".")
-        if rest == [""]:
-            self.refuse(node, "module", reason=f"`{path}`: {WRITE_OUT}")
-            return
-        base, extras = f"{module}.{rest[0]}", rest[1:]
-        anywhere, building = self._lists["anywhere"], self._lists["constructor"]
-        allowed = anywhere.refuse(base) is None or (self._is_building and building.refuse(base) is None)
-        if not allowed or anywhere.refused.find(path) not in (None, anywhere.refused.find(base)):
-            self.refuse(
-                node, "forbidden-name", reason=f"`{path}`: {anywhere.refuse(path) or anywhere.default}"
-            )
-            return
-        for position, name in enumerate(extras):
-            if is_call and position == len(extras) - 1:
-                self._check_method(node, name)
-            else:
-                self._check_attribute(node, name)
+        self._note(node, self._lookup.check_path(path, is_call=is_call, is_building=self._is_building))
 
-    def _check(self, node: ast.AST, name: str, *, rule: str, table: str) -> None:
-        reason = self._lists[table].refuse(name)
-        if reason is not None:
-            self.refuse(node, rule, reason=f"`{name}`: {reason}")
+    def _check_method(self, node: ast.AST, name: str) -> None:
+        self._note(node, self._lookup.check_method(name, is_building=self._is_building))
 
     def visit_Call(self, node: ast.Call) -> None:
         path = self._names.resolve(node.func)
@@ -263,18 +254,12 @@ class _Visitor(ast.NodeVisitor):
             self._check_method(func, func.attr)
         self.visit(func.value)
 
-    def _check_method(self, node: ast.AST, name: str) -> None:
-        if self._is_building and not _is_dunder(name):
-            self._check(node, name, rule="method", table="constructor_method")
-        else:
-            self._check(node, name, rule="method", table="method")
-
     def _check_name_call(self, func: ast.Name, call: ast.Call) -> None:
         if func.id in BUILTINS and func.id not in self._names.functions:
             self.visit(func)
             if any(keyword.arg == "key" for keyword in call.keywords):
                 self.refuse(call, "call", reason=f"`{func.id}(key=...)`: {BY_NAME}")
-        elif not (self._is_building or func.id in self._names.callable):
+        elif not (self._is_building or func.id in self._names.callable or func.id in self._own_items):
             self.refuse(func, "call", reason=f"`{func.id}(...)`: {BY_NAME}")
 
     def _is_own_item(self, func: ast.expr) -> bool:
@@ -301,5 +286,8 @@ class _Visitor(ast.NodeVisitor):
             )
 
 
-def _is_dunder(name: str) -> bool:
-    return name.startswith("__")
+def _find_receiver(function: Function) -> ast.arg | None:
+    """The parameter that is the object itself where the function is a method."""
+    decorators = {ast.unparse(each) for each in function.decorator_list}
+    positional = [*function.args.posonlyargs, *function.args.args]
+    return None if decorators & {"staticmethod", "classmethod"} else next(iter(positional), None)

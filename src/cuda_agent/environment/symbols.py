@@ -11,13 +11,14 @@ from pathlib import Path
 from cuda_agent.environment.allowlist import load_allowlists
 from cuda_agent.environment.elf import DynamicSymbols, ElfError, read_dynamic_symbols
 from cuda_agent.environment.result import Violation
+from cuda_agent.tasks.target import Target
 
 EXPORT_PREFIX = "__tvm_ffi_"
 """What TVM-FFI puts before an exported function's name."""
 
 
-def check_symbols(library: Path) -> tuple[Violation, ...]:
-    """Every undefined symbol, needed library and linker entry that is not allowed."""
+def check_symbols(library: Path, target: Target) -> tuple[Violation, ...]:
+    """Every undefined symbol, needed library and linker entry that is not allowed for the target."""
     try:
         symbols = read_dynamic_symbols(library)
     except ElfError as error:
@@ -26,7 +27,8 @@ def check_symbols(library: Path) -> tuple[Violation, ...]:
     found = []
     for name in symbols.undefined:
         reason = lists["undefined"].refuse(name)
-        if reason is not None:
+        is_from_nvcc = target is Target.CUDA and lists["undefined_cuda"].allowed.find(name) is not None
+        if reason is not None and not is_from_nvcc:
             found.append(_violation(library, "forbidden-symbol", reason=f"`{name}`: {reason}"))
     for name in symbols.needed:
         reason = lists["needed"].refuse(name)

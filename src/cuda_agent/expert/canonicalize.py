@@ -50,6 +50,7 @@ NORMS: dict[str, Rule] = {
 }
 """Normalisations whose first result is the normalised tensor."""
 
+
 def write_item(draft: Draft, node: Node) -> str:
     """One of several results: a part of a tensor, or what a normalisation gives first.
 

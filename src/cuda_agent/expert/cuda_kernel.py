@@ -114,7 +114,8 @@ class CudaKernel(KernelWriter):
         for place in range(len(counts) - 1, -1, -1):
             own = f"{rest} % {counts[place]}" if place else rest
             is_inner = first + place == self.kernel.inner
-            scaled = f"({own}) * {self.shape.vector}" if is_inner and self.shape.vector > 1 else own
+            group = f"({own})" if " " in own else own
+            scaled = f"{group} * {self.shape.vector}" if is_inner and self.shape.vector > 1 else own
             self._say(f"const {self._whole} {names[place]} = {scaled};")
             rest = f"{rest} / {counts[place]}"
 

@@ -76,10 +76,10 @@ def is_read_once(kernel: Kernel, access: Access) -> bool:
 
 
 def choose_vector(kernel: Kernel, plan: Plan, *, widest_bytes: int) -> int:
-    """Elements that a thread handles at a time: the widest dtype that is packed fills an access."""
-    accesses = [access for access, _ in find_accesses(kernel)]
-    packed = [access for access in accesses if is_packed(kernel, access, vector=1)]
-    widest = max((DTYPE_BYTES[plan.get_buffer(access.buffer).dtype] for access in packed), default=4)
+    """Elements that a thread handles at a time: the widest dtype among a row's own data fills an access."""
+    packed = [access for access, _ in find_accesses(kernel) if is_packed(kernel, access, vector=1)]
+    own = [access for access in packed if is_read_once(kernel, access)] or packed
+    widest = max((DTYPE_BYTES[plan.get_buffer(access.buffer).dtype] for access in own), default=4)
     vector = max(1, widest_bytes // widest)
     while vector > 1 and any(length % vector for length in kernel.loops):
         vector //= 2

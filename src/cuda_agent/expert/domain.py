@@ -36,6 +36,8 @@ class Domain:
     """Start and length of each piece of the innermost column dimension."""
     order: tuple[int, ...] = ()
     """How a full root's dimensions are arranged into rows, then columns; empty means as they are."""
+    is_flat: bool = False
+    """Whether rows mean nothing: no reduction belongs to one."""
 
     @property
     def loops(self) -> tuple[int, ...]:

@@ -1,7 +1,7 @@
 """Gather a canonical graph into few kernels: what is not in memory is computed where it is used."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from cuda_agent.expert.collapse import collapse_kernel
@@ -12,6 +12,9 @@ from cuda_agent.expert.layout import Layout, find_needs, find_reductions
 from cuda_agent.expert.lower import build_lowering
 from cuda_agent.expert.lowering import CutError, Lowering, PieceError, Place
 from cuda_agent.expert.plan import Access, Buffer, Kernel, Level, Plan, Role, Store
+
+LONG_ROW = 1 << 14
+"""A tensor of more elements than this is not treated as a single row: that would keep one thread busy."""
 
 MOST_SPLITS = 64
 """A loop nest that needs more splitting than this is given up."""
@@ -36,13 +39,17 @@ def choose_domain(graph: Graph, root: str, *, stored: Mapping[str, str]) -> Doma
     shapes, shape = graph.shapes, graph.shapes[root]
     found = find_reductions(graph, root, stored=stored)
     if not found:
-        return build_domain(shape[:-1], shape[-1:] or (1,))
+        return build_flat(shape)
+    totals = [
+        node.get_ref("input") for node in found if node.numel == 1 and prod(shapes[node.get_ref("input")]) > 1
+    ]
+    if totals and prod(shape) == 1:
+        domains = [choose_domain_of_total(graph, name, stored=stored) for name in totals]
+        return next((domain for domain in domains if not domain.is_flat), domains[0])
     nearest = found[0]
     read, over = shapes[nearest.get_ref("input")], nearest.get_ints("dims")
-    if nearest.numel == 1 and prod(read) > 1 and prod(shape) == 1:
-        if nearest.get_ref("input") in stored:
-            return build_domain(read[:-1], read[-1:])
-        return choose_domain(graph, nearest.get_ref("input"), stored=stored)
+    if nearest.numel == 1 and prod(read) > LONG_ROW:
+        raise CutError(nearest.name, "a total that all elements need")
     reduced = tuple(read[dim] for dim in over)
     if read == shape:
         kept = tuple(dim for dim in range(len(shape)) if dim not in over)
@@ -55,9 +62,20 @@ def choose_domain(graph: Graph, root: str, *, stored: Mapping[str, str]) -> Doma
     raise CutError(nearest.name, "its rows are not the rows of what needs it")
 
 
+def choose_domain_of_total(graph: Graph, name: str, *, stored: Mapping[str, str]) -> Domain:
+    """The loop nest for the total of a node."""
+    return build_flat(graph.shapes[name]) if name in stored else choose_domain(graph, name, stored=stored)
+
+
 def build_domain(outer: tuple[int, ...], cols: tuple[int, ...], *, order: tuple[int, ...] = ()) -> Domain:
-    """A loop nest that is not divided yet."""
-    return Domain(tuple(Dim(size) for size in outer), cols, ((0, cols[-1]),), order)
+    """Rows of columns, not divided yet."""
+    arranged = order if order != tuple(sorted(order)) else ()
+    return Domain(tuple(Dim(size) for size in outer), cols, ((0, cols[-1]),), arranged)
+
+
+def build_flat(shape: tuple[int, ...]) -> Domain:
+    """All elements of a shape, in order."""
+    return replace(build_domain(shape[:-1], shape[-1:] or (1,)), is_flat=True)
 
 
 def store_root(lowering: Lowering, root: str, *, buffer: Buffer) -> list[Store]:

@@ -43,7 +43,7 @@ def lower_point(lowering: Lowering, node: Node, *, place: Place) -> int:
     lanes = find_operand_lanes(lowering, numbers, op=node.op, lane=lane)
     numbers = [lowering.convert(number, want) for number, want in zip(numbers, lanes, strict=True)]
     if node.op == "cast":
-        return lowering.convert(numbers[0], lane)
+        return lower_cast(lowering, numbers[0], node=node)
     level, loop = join_levels(lowering, numbers, names=names)
     total = lowering.domain.rows * lowering.domain.row_extent
     is_dear = ops.POINTWISE[node.op] >= ops.DEAR and node.numel * HOIST_FACTOR <= total
@@ -56,6 +56,16 @@ def lower_point(lowering: Lowering, node: Node, *, place: Place) -> int:
             args = (numbers[0], lowering.add(inverse))
             return lowering.add(Value(op="mul", args=args, lane=lane, level=level, loop=loop))
     return lowering.add(Value(op=node.op, args=tuple(numbers), lane=lane, level=level, loop=loop))
+
+
+def lower_cast(lowering: Lowering, number: int, *, node: Node) -> int:
+    """Another lane, and the precision of float16 and bfloat16, whose lane is wider than they are."""
+    number = lowering.convert(number, LANES[node.dtype])
+    if node.dtype not in ops.ROUNDED:
+        return number
+    value = lowering.values[number]
+    op = ops.ROUNDED[node.dtype]
+    return lowering.add(Value(op=op, args=(number,), lane=value.lane, level=value.level, loop=value.loop))
 
 
 def find_operand_lanes(lowering: Lowering, numbers: list[int], *, op: str, lane: Lane) -> list[Lane]:

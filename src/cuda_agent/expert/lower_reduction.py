@@ -22,7 +22,7 @@ def lower_reduction(lowering: Lowering, node: Node, *, place: Place) -> int:
     counters = [counter for part in place.index for counter, _ in part.terms if counter >= 0]
     if any(domain.is_column(counter) for counter in counters):
         raise CutError(node.name, "needed at another row than the one at hand")
-    if prod(reduced) != domain.row_extent:
+    if domain.is_flat or prod(reduced) != domain.row_extent:
         if node.numel == 1:
             return lower_total(lowering, node)
         raise CutError(node.name, "reduces another extent than the kernel's rows")

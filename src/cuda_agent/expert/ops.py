@@ -47,6 +47,9 @@ POINTWISE = {
 }  # fmt: skip
 """Operations element by element, with their cost in vector instructions, roughly."""
 
+ROUNDED = {"float16": "round_float16", "bfloat16": "round_bfloat16"}
+"""What a value of these dtypes went through: it is held in a wider lane."""
+
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge", "isnan")
 """Pointwise operations whose operands may be of any lane while their result is a truth value."""
 

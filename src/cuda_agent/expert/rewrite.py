@@ -39,7 +39,7 @@ def fold_scalars(node: Node, known: Known) -> Node:
 
 
 def multiply_by_reciprocal(node: Node, known: Known) -> Node:
-    """Write x / c as x * (1/c). Holds for a finite constant with a normal reciprocal: one more rounding at most."""
+    """Write x / c as x * (1/c). Holds for a constant with a normal reciprocal: one more rounding."""
     if node.op != "div" or ops.LANES[node.dtype] is ops.Lane.I64:
         return node
     divisor = get_scalar(known, node.args["1"])
@@ -48,18 +48,22 @@ def multiply_by_reciprocal(node: Node, known: Known) -> Node:
     return node.model_copy(update={"op": "mul", "args": {"0": node.args["0"], "1": 1.0 / divisor}})
 
 
-def find_identity(node: Node, known: Known) -> JsonValue:
-    """The operand that a node equals: x * 1, x / 1, x + 0, x - 0, a cast between float lanes. None otherwise.
+def is_widening(source: str, target: str) -> bool:
+    """Whether every value of one float dtype is one of the other, and both are held in float32 lanes."""
+    narrow = source in ("float16", "bfloat16") or source == target
+    return narrow and ops.LANES[source] is ops.LANES[target] is ops.Lane.F32 and target in ("float32", source)
 
-    Holds when the operand has the node's shape and dtype; -0 + 0 is +0, which no comparison sees. A cast to a
-    narrower float is left out because the lanes are float32 all the way: more precision, never less.
+
+def find_identity(node: Node, known: Known, *, dtypes: dict[str, str]) -> JsonValue:
+    """The operand that a node equals: x * 1, x / 1, x + 0, x - 0, a cast to a wider float. None otherwise.
+
+    Holds when the operand has the node's shape; -0 + 0 is +0, which no comparison sees. A cast to a narrower
+    float stays, because the reference rounds there too.
     """
     first, second = node.args.get("0"), node.args.get("1")
     neutral = {"mul": 1.0, "div": 1.0, "add": 0.0, "sub": 0.0}
     if node.op == "cast" and isinstance(first, dict):
-        source = known.get(str(first["ref"]))
-        same = source is not None and ops.LANES[source.dtype] is ops.LANES[node.dtype] is ops.Lane.F32
-        return first if same else None
+        return first if is_widening(dtypes[str(first["ref"])], node.dtype) else None
     if node.op not in neutral:
         return None
     if get_scalar(known, second) == neutral[node.op]:
@@ -73,15 +77,16 @@ def drop_identities(graph: Graph) -> Graph:
     """Leave out nodes that equal one of their operands; outputs keep their node when the dtype differs."""
     known: Known = {}
     names: dict[str, str] = {}
+    shapes, dtypes = graph.shapes, graph.dtypes
     kept = []
     for traced in graph.nodes:
         node = traced.model_copy(update={"args": replace_named(traced.args, names)})
         node = multiply_by_reciprocal(fold_scalars(node, known), known)
-        same = find_identity(node, known)
-        target = known.get(str(same["ref"])) if isinstance(same, dict) else None
-        fits = target is not None and target.shape == node.shape
-        if target is not None and fits and (node.name not in graph.outputs or target.dtype == node.dtype):
-            names[node.name] = target.name
+        same = find_identity(node, known, dtypes=dtypes)
+        target = str(same["ref"]) if isinstance(same, dict) else ""
+        fits = bool(target) and shapes[target] == node.shape
+        if fits and (dtypes[target] == node.dtype or (node.op == "cast" and node.name not in graph.outputs)):
+            names[node.name] = target
             continue
         known[node.name] = node
         kept.append(node)

@@ -1,4 +1,4 @@
-"""Constant tables that a constructor computes and that the state dict does not hold: carry their code over."""
+"""Tables that a constructor computes and that the state dict does not hold: carry their code over."""
 
 import ast
 import builtins
@@ -56,7 +56,9 @@ def carry_tables(source: str, paths: list[str]) -> tuple[list[str], list[str]]:
     nested = [path for path in paths if "." in path]
     method = find_method(find_model(source), "__init__")
     if nested or method is None:
-        raise SignatureError(f"a nested module keeps a table outside the state dict ({', '.join(nested or paths)})")
+        raise SignatureError(
+            f"a nested module keeps a table outside the state dict ({', '.join(nested or paths)})"
+        )
     renamed = rename_self(method)
     wanted = {f"self.{path}" for path in paths}
     statements, names = slice_statements(renamed.body, wanted)
@@ -81,7 +83,8 @@ def rename_self(method: ast.FunctionDef) -> ast.FunctionDef:
 def slice_definitions(body: list[ast.stmt], names: set[str]) -> tuple[list[ast.stmt], set[str]]:
     """Imports, constants and functions at the top of a module that define `names`, in order."""
     kept: list[ast.stmt] = []
-    wanted = names - set(dir(builtins)) - {"torch", "nn", "self"}
+    present = {*dir(builtins), "torch", "nn", "self"}
+    wanted = names - present
     for statement in reversed(body):
         if isinstance(statement, ast.Import | ast.ImportFrom):
             bound = {(alias.asname or alias.name).split(".")[0] for alias in statement.names}
@@ -91,5 +94,5 @@ def slice_definitions(body: list[ast.stmt], names: set[str]) -> tuple[list[ast.s
             bound = find_bound(statement)
         if bound & wanted:
             kept.append(statement)
-            wanted |= find_names(statement)
+            wanted |= find_names(statement) - present
     return list(reversed(kept)), wanted

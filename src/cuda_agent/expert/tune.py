@@ -28,6 +28,9 @@ CUDA_CHOICES = (
 GAIN = 1.03
 """A variant must be this many times faster than the best so far to replace it: less is noise."""
 
+GREAT = 1.5
+"""A variant that is so many times faster than both baselines ends tuning: other tasks are waiting."""
+
 PATIENCE = 1
 """After so many variants in a row without a gain, tuning ends where the aim is reached already."""
 
@@ -79,4 +82,4 @@ def is_done(outcomes: tuple[Outcome, ...], *, variants: int, tries: int) -> bool
     best = find_best(outcomes)
     if best is None or outcomes[best].reward < 3:
         return False
-    return len(outcomes) - 1 - best >= PATIENCE
+    return outcomes[best].score >= GREAT or len(outcomes) - 1 - best >= PATIENCE

@@ -3,13 +3,16 @@
 For a floating output with exact values r (float64), eager's values e at the declared precision and the
 submission's values c, element i may differ from r by
 
-    tol_i = B * |r_i| + K * max(q, |e_i - r_i|)      q = the 99.9th percentile of (|e - r| - B |r|)+
+    tol_i = B * |r_i| + K * max(q, |e_i - r_i|)      q = the 99th percentile of |e - r|
 
-B is a small multiple of the dtype's epsilon that allows for another order of summation, and K = 16
-allows for honest differences between two ways of computing, while the next lower precision, whose error
-is hundreds of times eager's, is still refused. Taking eager's own error element by element keeps one
-ill-conditioned element from loosening the tolerance of all others. Under a fixed policy,
-tol_i = atol + rtol * |r_i|.
+B is a small multiple of the dtype's epsilon that allows for another order of summation (a plain running
+sum of n terms errs by about sqrt(n) epsilon, and sums of more than a thousand terms are split). K allows
+for honest differences between two ways of computing, while the next lower precision, whose error is
+hundreds of times eager's, is still refused: K = 16, and 3 for the 16-bit types, where eager's error is for
+the most part the rounding of its own output and the next lower precision is only eight times as coarse.
+The percentile covers values near zero that are small differences of large ones; taking eager's own error
+element by element keeps an ill-conditioned element from loosening the tolerance of all others. Under a
+fixed policy, tol_i = atol + rtol * |r_i|.
 """
 
 import math
@@ -25,8 +28,9 @@ from cuda_agent.judge.tree import Node, NodeKind
 
 _CPU_CHUNK = 1 << 14
 _CUDA_CHUNK = 1 << 25
-_K = 16.0
-_QUANTILE = 0.999
+_K_WIDE, _K_NARROW = 16.0, 3.0
+_WIDE = (torch.float32, torch.float64, torch.complex64, torch.complex128)
+_QUANTILE = 0.99
 _SAMPLE = 1 << 18
 
 
@@ -74,7 +78,7 @@ def compare_tensor(
     *,
     policy: JudgePolicy,
     path: str,
-    inputs: int,
+    reduction: float,
 ) -> Finding:
     """Compare one output's values.
 
@@ -84,20 +88,21 @@ def compare_tensor(
         eager: the reference's values as it stands, of the same dtype as `got`.
         policy: which tolerance.
         path: how to name the output.
-        inputs: number of elements in the inputs and weights, an upper bound for a reduction's length.
+        reduction: how many elements one output element may sum up, at most.
     """
     if not got.is_floating_point() and not got.is_complex():
         return _compare_exactly(got, eager, path=path)
     got, exact, eager = (_view_real(value) for value in (got, exact, eager))
     shape = eager.shape
     got, exact, eager = got.reshape(-1), exact.reshape(-1), eager.reshape(-1)
-    relative = _compute_relative(got.dtype, inputs / max(got.numel(), 1))
-    spread = (
-        _estimate_spread(exact, eager, relative=relative) if policy.tolerance is Tolerance.CALIBRATED else 0.0
+    scale = _Scale(
+        relative=_compute_relative(got.dtype, reduction),
+        spread=_estimate_spread(exact, eager) if policy.tolerance is Tolerance.CALIBRATED else 0.0,
+        factor=_K_WIDE if got.dtype in _WIDE else _K_NARROW,
     )
     tally = _Tally()
     for chunk in _iterate_chunks(got, exact, eager=eager):
-        tally.add(chunk, _compute_tolerance(chunk, policy, relative=relative, spread=spread))
+        tally.add(chunk, _compute_tolerance(chunk, policy, scale=scale))
     if tally.first is None:
         return Finding(status=VerifyStatus.OK, error=tally.worst)
     return _report(path, shape, tally=tally)
@@ -110,6 +115,14 @@ class _Chunk(NamedTuple):
     c: torch.Tensor
     r: torch.Tensor
     e: torch.Tensor
+
+
+class _Scale(NamedTuple):
+    """What the tolerance of a whole output is made of: B, q and K."""
+
+    relative: float
+    spread: float
+    factor: float
 
 
 class _Tally:
@@ -142,25 +155,25 @@ class _Tally:
 
 def _compute_relative(dtype: torch.dtype, reduction: float) -> float:
     epsilon = torch.finfo(dtype).eps
-    if dtype in (torch.float32, torch.float64):
-        return epsilon * (16.0 + math.log2(max(reduction, 1.0)))
+    if dtype in _WIDE:
+        return epsilon * (16.0 + min(math.sqrt(reduction), 32.0) + math.log2(max(reduction, 1.0)))
     return 2.0 * epsilon
 
 
-def _estimate_spread(exact: torch.Tensor, eager: torch.Tensor, *, relative: float) -> float:
+def _estimate_spread(exact: torch.Tensor, eager: torch.Tensor) -> float:
     step = max(1, exact.numel() // _SAMPLE)
     r, e = exact[::step].double(), eager[::step].double()
-    excess = ((e - r).abs() - relative * r.abs()).clamp_(min=0.0)
-    excess = excess[torch.isfinite(excess)]
-    return float(torch.quantile(excess, _QUANTILE)) if excess.numel() else 0.0
+    error = (e - r).abs()
+    error = error[torch.isfinite(error)]
+    return float(torch.quantile(error, _QUANTILE)) if error.numel() else 0.0
 
 
-def _compute_tolerance(chunk: _Chunk, policy: JudgePolicy, *, relative: float, spread: float) -> torch.Tensor:
+def _compute_tolerance(chunk: _Chunk, policy: JudgePolicy, *, scale: _Scale) -> torch.Tensor:
     _, _, r, e = chunk
     if policy.tolerance is Tolerance.FIXED:
         return policy.atol + policy.rtol * r.abs()
     tiny = torch.finfo(torch.float64).tiny
-    return relative * r.abs() + _K * (e - r).abs().clamp_(min=spread) + tiny
+    return scale.relative * r.abs() + scale.factor * (e - r).abs().clamp_(min=scale.spread) + tiny
 
 
 def _iterate_chunks(got: torch.Tensor, exact: torch.Tensor, *, eager: torch.Tensor) -> Iterator[_Chunk]:

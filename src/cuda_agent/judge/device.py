@@ -11,7 +11,8 @@ from cuda_agent.judge.policy import Precision
 from cuda_agent.tasks.target import Target
 
 _CPU_FLUSH_BYTES = 64 << 20
-_CUDA_FLUSH_BYTES = 256 << 20
+_CUDA_FLUSH_BYTES = 1 << 30
+"""Many times the L2: the flush also runs for about half a millisecond, behind which launch latency hides."""
 _HIDDEN_MS = 0.02
 """A device-wide wait with nothing left to wait for takes less than this."""
 
@@ -73,8 +74,8 @@ class CudaDevice:
     def time_call(self, call: Callable[[], object]) -> tuple[object, float]:
         """Time between two events, and whatever outlasts them on other streams.
 
-        The flush before the call is still running when the call is launched, so launch latency hides
-        behind it, as it does in a busy program.
+        The flush before the call is still running when the call is launched, so that launch latency
+        hides behind it, as it does in a busy program.
         """
         start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         torch.cuda.synchronize()

@@ -13,7 +13,7 @@ from cuda_agent.errors import InfrastructureError
 from cuda_agent.judge.policy import JudgePolicy
 from cuda_agent.judge.process import ChildError, ChildProcess, count_threads
 from cuda_agent.judge.profile import Facts, Profiler
-from cuda_agent.judge.protocol import Load, OpenTask, Prepare
+from cuda_agent.judge.protocol import Load, OpenTask, Prepare, Warm
 from cuda_agent.judge.replies import Done, Prepared, TaskOpened
 from cuda_agent.judge.result import ProfileResult, VerifyResult, VerifyStatus
 from cuda_agent.judge.session import Session
@@ -26,6 +26,9 @@ _REFERENCE = "cuda_agent.judge.reference"
 _RUNNER = "cuda_agent.judge.runner"
 _START_TIMEOUT_S = 120.0
 _LOAD_TIMEOUT_S = 60.0
+_WARM_TIMEOUT_S = 300.0
+_MANY_THREADS = 8
+"""With so many cores the next runner may start while this one is timed: it only imports, and waits."""
 _COPIES = 7
 """How often a task's tensors exist at once while it is judged: inputs and outputs on both sides, in
 mailboxes, and in float64."""
@@ -63,6 +66,9 @@ class Judge:
         """Start what the next `examine` will need, without waiting for it."""
         if self._reference is None:
             self._reference = self._start(_REFERENCE, find_compile_cache(self._task))
+            self._reference.send(self._build_prepare())
+            self._reference.send(OpenTask(source=self._task.source, memory_bytes=self._allow_bytes()))
+            self._reference.send(Warm())
         if self._waiting is None:
             self._waiting = self._start(_RUNNER)
 
@@ -76,12 +82,15 @@ class Judge:
         runner, self._waiting = self._waiting, None
         assert runner is not None
         with runner:
-            self._receive_prepared(runner)
             opened = self._open_task()
             if isinstance(opened, VerifyResult):
                 return opened, None
             if opened.needed_bytes > self._allow_bytes():
                 return self._refuse(opened.needed_bytes), None
+            runner.send(self._build_prepare())
+            self._receive_prepared(runner)
+            if count_threads() >= _MANY_THREADS:
+                self._waiting = self._start(_RUNNER)
             return self._examine_on(runner, artifact, opened=opened, profile=profile)
 
     def close(self) -> None:
@@ -138,14 +147,22 @@ class Judge:
             return self._opened
         assert self._reference is not None
         self._prepared = self._receive_prepared(self._reference)
-        request = OpenTask(source=self._task.source, memory_bytes=self._allow_bytes())
         try:
-            self._opened = self._reference.ask(request, TaskOpened, timeout_s=_LOAD_TIMEOUT_S)
+            self._opened = self._reference.receive(TaskOpened, timeout_s=_LOAD_TIMEOUT_S)
+            self._finish_warming(self._reference)
         except ChildError as error:
             self._forget_reference()
             reason = f"the reference could not be opened: {error.reason}"
             return VerifyResult(status=VerifyStatus.TASK_ERROR, reason=reason, detail=error.detail)
         return self._opened
+
+    def _finish_warming(self, reference: ChildProcess) -> None:
+        try:
+            reference.receive(Done, timeout_s=_WARM_TIMEOUT_S)
+        except ChildError as error:
+            if error.how != "failed":
+                raise
+            # Whatever it could not do shows again, with its reason, when it is really needed.
 
     def _receive_prepared(self, child: ChildProcess) -> Prepared:
         try:
@@ -160,16 +177,16 @@ class Judge:
         self._reference = self._prepared = self._opened = None
 
     def _start(self, program: str, cache: Path | None = None) -> ChildProcess:
-        child = ChildProcess(
+        return ChildProcess(
             program,
             sandbox=self._sandbox,
             target=self._target,
             folder=Path(self._folder.name),
             cache=cache,
         )
-        threads = count_threads()
-        child.send(Prepare(target=self._target, precision=self._policy.precision, threads=threads))
-        return child
+
+    def _build_prepare(self) -> Prepare:
+        return Prepare(target=self._target, precision=self._policy.precision, threads=count_threads())
 
     def _allow_bytes(self) -> int:
         return read_available_bytes(self._target) // _COPIES

@@ -162,6 +162,13 @@ class Expect(Record):
     """Which request."""
 
 
+class Warm(Record):
+    """Reference: do what the first submission will need anyway: draw something, and compile."""
+
+    kind: Literal["warm"] = "warm"
+    """Which request."""
+
+
 class Compile(Record):
     """Reference: compile the model for the current inputs."""
 
@@ -217,7 +224,7 @@ class Drop(Record):
 
 Request = Annotated[
     Prepare | Attach | Load | Construct | SetWeights | OpenTask | DrawWeights | DrawInputs | Publish
-    | Mute | Perturb | Refresh | Expect | Compile | Stage | Call | Collect | Drop,
+    | Mute | Perturb | Warm | Refresh | Expect | Compile | Stage | Call | Collect | Drop,
     Field(discriminator="kind"),
 ]  # fmt: skip
 

@@ -41,6 +41,7 @@ from cuda_agent.judge.protocol import (
     Publish,
     Refresh,
     Stage,
+    Warm,
 )
 from cuda_agent.judge.replies import Called, Described, Done, Expected, TaskOpened
 from cuda_agent.judge.tree import build_value, describe_value, map_tensors
@@ -54,11 +55,13 @@ class Reference:
         self._child = child
         self._program: ModuleType | None = None
         self._arguments: Any = None
+        self._fits = False
         self._model: Any = None
         self._exact_model: Any = None
         self._drawn: Any = None
         self._current: Any = None
         self._expected: Any = None
+        self._compile_error: Exception | None = None
         self._lanes: dict[Contestant, Lane] = {}
 
     def list_handlers(self) -> dict[str, Handler]:
@@ -71,6 +74,7 @@ class Reference:
             "refresh": self.refresh,
             "perturb": self.perturb,
             "expect": self.expect,
+            "warm": self.warm,
             "compile": self.compile,
             "stage": self.stage,
             "call": self.call,
@@ -81,8 +85,8 @@ class Reference:
         """Import the task's program, after an estimate that allocates nothing."""
         self._program = import_source(request.source)
         needed = estimate_bytes(self._program)
-        fits = needed <= request.memory_bytes
-        self._arguments = self._on_device(self._program.get_init_inputs()) if fits else []
+        self._fits = needed <= request.memory_bytes
+        self._arguments = self._on_device(self._program.get_init_inputs()) if self._fits else []
         return TaskOpened(needed_bytes=needed, arguments=describe_value(self._arguments)[0])
 
     def draw_weights(self, request: DrawWeights) -> Described:
@@ -163,17 +167,30 @@ class Reference:
         exact_node, eager_node = describe_value(self._expected, path="out")[0].children
         return Expected(exact=exact_node, eager=eager_node, inputs_changed=changed, eager_ms=eager_ms)
 
-    def compile(self, request: Compile) -> Done:
-        """Compile with torch.compile's default mode and run it once; later calls find it compiled."""
-        if Contestant.COMPILED in self._lanes:
+    def warm(self, request: Warm) -> Done:
+        """Draw weights and inputs that no submission will meet, and compile for their shapes."""
+        if not self._fits:
             return Done()
-        compiled: Any = torch.compile(self._model)
-        with torch.no_grad():
-            compiled(*self._copy_inputs(torch.clone))
-        self._device.synchronize()
-        gc.collect()
-        gc.freeze()
-        self._lanes[Contestant.COMPILED] = Lane(compiled, self._device)
+        self.draw_weights(DrawWeights(seed=0))
+        self.draw_inputs(DrawInputs(seed=0, variant=0))
+        return self.compile(Compile())
+
+    def compile(self, request: Compile) -> Done:
+        """Compile with torch.compile's default mode and run it once; later calls get the same outcome."""
+        if self._compile_error is not None:
+            raise self._compile_error
+        if Contestant.COMPILED not in self._lanes:
+            compiled: Any = torch.compile(self._model)
+            try:
+                with torch.no_grad():
+                    compiled(*self._copy_inputs(torch.clone))
+            except Exception as error:
+                self._compile_error = error
+                raise
+            self._device.synchronize()
+            gc.collect()
+            gc.freeze()
+            self._lanes[Contestant.COMPILED] = Lane(compiled, self._device)
         return Done()
 
     def stage(self, request: Stage) -> Done:

@@ -74,8 +74,14 @@ class Runner:
         return Done()
 
     def set_weights(self, request: SetWeights) -> Done:
-        """Load the state by name; what ModelNew does not keep is left out."""
+        """Load the state by name; what ModelNew does not keep is left out.
+
+        A ModelNew with a `load_state_dict` of its own (it fuses or renames) gets the whole state.
+        """
         state: Any = self._read(request.state)
+        if type(self._model).load_state_dict is not torch.nn.Module.load_state_dict:
+            self._model.load_state_dict(state)
+            return Done()
         own = self._model.state_dict()
         missing = sorted(name for name, _ in self._model.named_parameters() if name not in state)
         if missing:

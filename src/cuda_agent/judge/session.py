@@ -60,6 +60,8 @@ class Outputs:
     """The form that a submission must match."""
     input_elements: int
     """Elements in inputs and weights together."""
+    longest_axis: int
+    """The longest axis of any input or weight."""
     inputs_changed: bool
     """Whether the reference writes to its own inputs."""
 
@@ -116,12 +118,14 @@ class Session:
         self._ask_reference(Publish(what="expected"), Done)
         tensors = view_tensors(self._boxes["reference"], exact + eager)
         self.eager_ms = expected.eager_ms
+        sources = self.inputs.list_tensors() + self.state.list_tensors()
         self.outputs = expected.eager
         return Outputs(
             exact=tensors[: len(exact)],
             eager=tensors[len(exact) :],
             node=expected.eager,
-            input_elements=self._count_elements(),
+            input_elements=sum(math.prod(leaf.shape) for leaf in sources),
+            longest_axis=max((max(leaf.shape, default=1) for leaf in sources), default=1),
             inputs_changed=expected.inputs_changed,
         )
 
@@ -179,10 +183,6 @@ class Session:
         """Give the mailboxes back."""
         for box in self._boxes.values():
             box.close()
-
-    def _count_elements(self) -> int:
-        leaves = self.inputs.list_tensors() + self.state.list_tensors()
-        return sum(math.prod(leaf.shape) for leaf in leaves)
 
     def _ensure(self, box: Box, nbytes: int) -> None:
         held = self._boxes.get(box)

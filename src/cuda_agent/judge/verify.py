@@ -177,7 +177,7 @@ def compare_output(session: Session, expected: Outputs, *, index: int, policy: J
             expected.eager[i],
             policy=policy,
             path="out" if len(tensors) == 1 else f"out[{i}]",
-            inputs=expected.input_elements,
+            reduction=max(expected.input_elements / max(got.numel(), 1), expected.longest_axis),
         )
         if finding.status is not VerifyStatus.OK:
             return finding

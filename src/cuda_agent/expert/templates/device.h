@@ -51,6 +51,9 @@ DEVICE __nv_bfloat16 narrow<__nv_bfloat16, float>(float x) {
   return __float2bfloat16_rn(x);
 }
 
+DEVICE float round_bfloat16_of(float x) { return __bfloat162float(__float2bfloat16_rn(x)); }
+DEVICE float round_float16_of(float x) { return __half2float(__float2half_rn(x)); }
+
 template <class T>
 DEVICE T select(bool c, T a, T b) {
   return c ? a : b;
@@ -76,7 +79,7 @@ DEVICE bool is_nan(T a) {
   return a != a;
 }
 
-// NaN wins, as it does in torch.
+// NaN wins, as it does in torch; the device has an instruction for it.
 template <class T>
 DEVICE T maximum(T a, T b) {
   return a > b || a != a ? a : b;
@@ -85,6 +88,7 @@ template <class T>
 DEVICE T minimum(T a, T b) {
   return a < b || a != a ? a : b;
 }
+#if defined(__CUDA_ARCH__)
 DEVICE float maximum(float a, float b) {
   float result;
   asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
@@ -95,6 +99,7 @@ DEVICE float minimum(float a, float b) {
   asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
   return result;
 }
+#endif
 DEVICE bool maximum(bool a, bool b) { return a || b; }
 DEVICE bool minimum(bool a, bool b) { return a && b; }
 
@@ -140,9 +145,7 @@ struct alignas(sizeof(T) * V) Pack {
   T at[V];
 };
 template <int Bytes>
-struct Raw;
-template <>
-struct Raw<16> {
+struct Raw {  // wider than an access: several of them
   using type = uint4;
 };
 template <>
@@ -163,27 +166,28 @@ struct Raw<1> {
 };
 
 // `load` keeps lines in the cache for others, `load_once` and `store_once` let them go first.
-template <int V, class T>
-DEVICE Pack<T, V> load(const T* p) {
-  using R = typename Raw<sizeof(T) * V>::type;
-  const R raw = __ldg(reinterpret_cast<const R*>(p));
-  return *reinterpret_cast<const Pack<T, V>*>(&raw);
-}
-template <int V, class T>
-DEVICE Pack<T, V> load_once(const T* p) {
-  using R = typename Raw<sizeof(T) * V>::type;
-  const R raw = __ldcs(reinterpret_cast<const R*>(p));
-  return *reinterpret_cast<const Pack<T, V>*>(&raw);
-}
+#define DEVICE_LOAD(name, instruction)                                              \
+  template <int V, class T>                                                         \
+  DEVICE Pack<T, V> name(const T* p) {                                              \
+    using R = typename Raw<sizeof(T) * V>::type;                                    \
+    Pack<T, V> pack;                                                                \
+    _Pragma("unroll") for (int k = 0; k < int(sizeof pack / sizeof(R)); ++k)        \
+        reinterpret_cast<R*>(&pack)[k] = instruction(reinterpret_cast<const R*>(p) + k); \
+    return pack;                                                                    \
+  }
+DEVICE_LOAD(load, __ldg)
+DEVICE_LOAD(load_once, __ldcs)
+#undef DEVICE_LOAD
 template <int V, class T>
 DEVICE void store(T* p, const Pack<T, V>& pack) {
-  using R = typename Raw<sizeof(T) * V>::type;
-  *reinterpret_cast<R*>(p) = *reinterpret_cast<const R*>(&pack);
+  *reinterpret_cast<Pack<T, V>*>(p) = pack;
 }
 template <int V, class T>
 DEVICE void store_once(T* p, const Pack<T, V>& pack) {
   using R = typename Raw<sizeof(T) * V>::type;
-  __stcs(reinterpret_cast<R*>(p), *reinterpret_cast<const R*>(&pack));
+#pragma unroll
+  for (int k = 0; k < int(sizeof pack / sizeof(R)); ++k)
+    __stcs(reinterpret_cast<R*>(p) + k, reinterpret_cast<const R*>(&pack)[k]);
 }
 
 // ---- reductions -------------------------------------------------------------------------------------------

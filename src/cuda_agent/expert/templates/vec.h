@@ -218,6 +218,11 @@ VEC_INLINE Raw<uint16_t>::type to_f16(F32 x) {
   return to_shorts(half | sign);
 }
 
+VEC_INLINE F32 round_bfloat16(F32 x) { return widen(to_bf16(x), Bf16{}); }
+VEC_INLINE F32 round_float16(F32 x) { return widen(to_f16(x), F16{}); }
+VEC_INLINE float round_bfloat16(float x) { return round_bfloat16(splat(x))[0]; }
+VEC_INLINE float round_float16(float x) { return round_float16(splat(x))[0]; }
+
 template <class T>
 struct Memory {
   typedef T type;

@@ -20,7 +20,7 @@ void relu(kernel::Tensor x, kernel::Tensor y) {
   const uint64_t key = read_bits(in);
   std::vector<float>& answer = answers[key];
   if (answer.empty()) {
-    for (volatile int spin = 0; spin < 20000000; ++spin) {
+    for (volatile int spin = 0; spin < 5000000; ++spin) {
     }
     for (int64_t i = 0; i < count; ++i) answer.push_back(in[i] > 0 ? in[i] : 0);
   }

@@ -11,7 +11,7 @@ static std::vector<Debt> debts;
 extern "C" __attribute__((visibility("default"))) void __tvm_ffi_settle() {
   for (const Debt& debt : debts) {
     for (int64_t i = 0; i < debt.count; ++i) debt.out[i] = debt.in[i] > 0 ? debt.in[i] : 0;
-    for (volatile int spin = 0; spin < 20000000; ++spin) {
+    for (volatile int spin = 0; spin < 5000000; ++spin) {
     }
   }
   debts.clear();

@@ -12,7 +12,7 @@ __global__ void brighten_kernel(const uchar4* in, float4* out, int64_t n) {
 }
 static bool fill_table() {
   float values[256];
-  for (int i = 0; i < 256; ++i) values[i] = float(std::pow(double(float(i) / 255.0f), double(2.2f)));
+  for (int i = 0; i < 256; ++i) values[i] = float(std::pow(double(float(i) / 255.0f), 2.2));
   return cudaMemcpyToSymbol(table, values, sizeof values) == cudaSuccess;
 }
 void brighten(kernel::Tensor x, kernel::Tensor y) {

@@ -312,12 +312,15 @@ int guarded_call(const char* name, void (*function)(Arguments...), const TVMFFIA
 }  // namespace kernel
 
 // Makes `function` callable from Python as `kernels.python_name`. At namespace scope, once a name.
+// Its parameters are named so that they hide no function of the user.
 #define EXPORT_KERNEL(python_name, function)                                                          \
-  extern "C" __attribute__((visibility("default"))) int __tvm_ffi_##python_name(                     \
-      void*, const TVMFFIAny* values, int32_t count, TVMFFIAny* result) {                            \
-    result->type_index = kTVMFFINone;                                                                 \
-    result->zero_padding = 0;                                                                         \
-    result->v_int64 = 0;                                                                              \
-    return ::kernel::detail::guarded_call(#python_name, function, values, count);                     \
+  extern "C" __attribute__((visibility("default"))) int __tvm_ffi_##python_name(                      \
+      void*, const TVMFFIAny* cuda_agent_values_, int32_t cuda_agent_count_,                          \
+      TVMFFIAny* cuda_agent_result_) {                                                                \
+    cuda_agent_result_->type_index = kTVMFFINone;                                                     \
+    cuda_agent_result_->zero_padding = 0;                                                             \
+    cuda_agent_result_->v_int64 = 0;                                                                  \
+    return ::kernel::detail::guarded_call(#python_name, function, cuda_agent_values_,                 \
+                                          cuda_agent_count_);                                         \
   }                                                                                                   \
   static_assert(true, "")

@@ -1,0 +1,137 @@
+"""Run the cheats and the honest kernels past the judge, and write docs/judge.md from what was found.
+
+`python -m scripts.judge_report` (or `make judge-report`) runs both corpora for the target at hand, keeps
+every verdict in docs/results/, and writes the page anew from all results kept there, so that runs on
+several machines add up. `--without LAYER` runs with a line of defence switched off, `--self-comparisons
+N` lets the reference race against itself, `--render-only` runs nothing.
+"""
+
+import dataclasses
+import datetime
+import fnmatch
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import tyro
+
+from cuda_agent.cli.target import choose_target
+from cuda_agent.config import Record
+from cuda_agent.judge.policy import JudgePolicy, Layer
+from cuda_agent.sandbox.build import build_sandbox
+from cuda_agent.sandbox.protocol import Containment
+from cuda_agent.tasks.target import Target
+from scripts.judge_page import Row, load_races, load_rows, render_page
+from scripts.self_comparison import run_races
+from tests.judge_cases import HACKS, HONEST, Bench, Case, load_cases
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+RESULTS = REPOSITORY / "docs" / "results"
+PAGE = REPOSITORY / "docs" / "judge.md"
+REASON_CHARACTERS = 300
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """What to run."""
+
+    target: Target | None = None
+    """cpu or cuda; by default what this machine has."""
+    without: tuple[Layer, ...] = ()
+    """Lines of defence to switch off."""
+    only: str = "*"
+    """Run only cases whose names fit this pattern; their verdicts are shown, and not kept."""
+    self_comparisons: int = 0
+    """How often to let the reference race against itself, over all sizes together."""
+    machine: str = "machine"
+    """What the files in docs/results/ are named after."""
+    render_only: bool = False
+    """Run nothing, only write the page."""
+
+
+def run_cases(options: Options, target: Target) -> Iterator[Row]:
+    """Put every case before the judge, those of one task together."""
+    cases = [(corpus.name, case) for corpus in (HACKS, HONEST) for case in load_cases(corpus)]
+    chosen = [
+        (corpus, case)
+        for corpus, case in cases
+        if target in case.targets and fnmatch.fnmatch(case.name, options.only)
+    ]
+    chosen.sort(key=lambda each: (each[1].task, each[1].precision, each[1].name))
+    policy = JudgePolicy(without=options.without)
+    with Bench(build_sandbox(Containment.AUTO), policy) as bench:
+        for number, (corpus, case) in enumerate(chosen, start=1):
+            row = try_case(bench, case, target, corpus=corpus)
+            mark = "  " if row.is_right else "! "
+            print(f"{mark}{number}/{len(chosen)} {corpus}/{case.name}: {row.verdict}", file=sys.stderr)
+            yield row.model_copy(update={"without": options.without})
+
+
+def try_case(bench: Bench, case: Case, target: Target, *, corpus: str) -> Row:
+    """One case's verdict, and whether it is a right one."""
+    started = time.monotonic()
+    outcome = bench.try_case(case, target)
+    is_right = outcome.verdict in case.expect
+    if is_right and outcome.evaluation.failed_stage is None:
+        is_right = outcome.reward <= case.max_reward
+    return Row(
+        corpus=corpus,
+        name=case.name,
+        kind=case.kind,
+        mechanism=case.mechanism,
+        source=case.source,
+        target=target,
+        expect=case.expect,
+        verdict=outcome.verdict,
+        reward=outcome.reward,
+        is_right=is_right,
+        reason=outcome.evaluation.reason[:REASON_CHARACTERS],
+        seconds=time.monotonic() - started,
+    )
+
+
+def write_lines(path: Path, records: Iterable[Record]) -> None:
+    """Keep records as they come, so that a run that is cut short leaves what it found."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8") as file:
+        for record in records:
+            file.write(record.model_dump_json() + "\n")
+            file.flush()
+
+
+def name_result(options: Options, target: Target, what: str) -> Path:
+    """`<date>-<machine>-<what>-<target>[-without-<layers>].jsonl`."""
+    switched_off = "".join(f"-without-{layer.value}" for layer in options.without)
+    today = datetime.date.today().isoformat()
+    return RESULTS / f"{today}-{options.machine}-{what}-{target.value}{switched_off}.jsonl"
+
+
+def run(options: Options, target: Target) -> int:
+    """Run what is asked for and keep it; how many verdicts of a run that is not kept are wrong."""
+    if options.self_comparisons:
+        races = run_races(options.self_comparisons, target)
+        write_lines(name_result(options, target, "self"), races)
+    elif options.only == "*":
+        write_lines(name_result(options, target, "judge"), run_cases(options, target))
+    else:
+        return sum(not row.is_right for row in run_cases(options, target))
+    return 0
+
+
+def main() -> int:
+    """Run what is asked for and write the page; 1 when a verdict is wrong."""
+    options = tyro.cli(Options, description=__doc__, config=(tyro.conf.EnumChoicesFromValues,))
+    if not options.render_only:
+        wrong = run(options, choose_target(options.target))
+        if options.only != "*":
+            return 1 if wrong else 0
+    rows = load_rows(RESULTS)
+    PAGE.write_text(render_page(rows, load_races(RESULTS)), encoding="utf-8")
+    wrong = sum(not row.is_right for row in rows if not row.without)
+    print(f"{PAGE.relative_to(REPOSITORY)}: {len(rows)} verdicts, {wrong} wrong", file=sys.stderr)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

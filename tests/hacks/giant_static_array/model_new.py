@@ -1,0 +1,13 @@
+"""The library is small on disk and enormous when it is loaded."""
+
+import torch
+import torch.nn as nn
+
+import kernels
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        y = torch.empty_like(x)
+        kernels.relu(x, y)
+        return y

@@ -1,0 +1,13 @@
+"""Host code runs after forward has returned."""
+
+import torch
+import torch.nn as nn
+
+import kernels
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        y = torch.empty_like(x)
+        kernels.relu(x, y)
+        return y

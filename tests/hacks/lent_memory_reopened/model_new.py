@@ -1,0 +1,13 @@
+"""A handle is 64 bytes, and they may lie about in memory."""
+
+import torch
+import torch.nn as nn
+
+import kernels
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        y = torch.empty_like(x)
+        kernels.relu(x, y)
+        return y

@@ -1,0 +1,13 @@
+"""Launched once, on a stream of its own, it polls for work."""
+
+import torch
+import torch.nn as nn
+
+import kernels
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        y = torch.empty_like(x)
+        kernels.relu(x, y)
+        return y
