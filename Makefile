@@ -1,10 +1,11 @@
 # `make demo` and `make test` each do all the set-up they need on a fresh machine.
 #
-#   make demo     the main job on examples/: write, build, verify and time kernels, print a table
-#   make test     the tests
-#   make check    lint, format, types, floors
-#   make size     lines of code by room
-#   make docs     rewrite the generated parts of the documents
+#   make demo          the main job on examples/: write, build, verify and time kernels, print a table
+#   make test          the tests
+#   make check         lint, format, types, floors
+#   make judge-report  what the judge makes of known cheats and honest kernels; writes docs/judge.md
+#   make size          lines of code by room
+#   make docs          rewrite the generated parts of the documents
 #
 # PYTHON=...                          which interpreter (3.11 or newer) to make the environment with
 # VENV_FLAGS=--system-site-packages   keep the torch that is already installed
@@ -14,7 +15,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := demo
-.PHONY: demo test check size docs venv clean
+.PHONY: demo test check judge-report size docs venv clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -38,6 +39,9 @@ check: $(VENV)/.stamp
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
+
+judge-report: $(VENV)/.stamp
+	@$(BIN)/python -m scripts.judge_report $(ARGS)
 
 size:
 	@find src tests -name '*.py' -not -path '*/skill/*' -print0 | xargs -0 wc -l | awk ' \

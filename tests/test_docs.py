@@ -39,6 +39,16 @@ def test_named_make_targets_exist() -> None:
     assert named <= targets
 
 
+def test_makefile_explains_every_target() -> None:
+    makefile = (REPOSITORY / "Makefile").read_text()
+    targets = set(re.findall(r"^([a-z-]+):", makefile, flags=re.MULTILINE)) - {"venv", "clean"}
+    told = set(re.findall(r"^#   make ([a-z-]+) ", makefile, flags=re.MULTILINE))
+    phony = re.search(r"^\.PHONY: (.+)$", makefile, flags=re.MULTILINE)
+    assert told == targets
+    assert phony
+    assert targets <= set(phony[1].split())
+
+
 def test_readme_names_every_verb_there_is() -> None:
     files = (REPOSITORY / "src" / "cuda_agent" / "cli").glob("*.py")
     verbs = {path.stem for path in files if f"def run_{path.stem}(" in path.read_text()}

@@ -33,7 +33,7 @@ def bench(sandbox: Sandbox) -> Iterator[Bench]:
         yield bench
 
 
-def check(outcome: Outcome, expect: tuple[str, ...], case: Case) -> None:
+def check(outcome: Outcome, case: Case, *, expect: tuple[str, ...]) -> None:
     """The verdict is one of the right ones, and a cheat that may pass earns no more than honest work."""
     found = outcome.evaluation
     assert outcome.verdict in expect, f"{case.mechanism}\n{outcome.verdict}: {found.reason}\n{found}"
@@ -45,13 +45,13 @@ def check(outcome: Outcome, expect: tuple[str, ...], case: Case) -> None:
 
 @pytest.mark.parametrize("case", list_parameters(Target.CPU))
 def test_cheat_on_cpu(case: Case, bench: Bench) -> None:
-    check(bench.try_case(case, Target.CPU), case.expect, case)
+    check(bench.try_case(case, Target.CPU), case, expect=case.expect)
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("case", list_parameters(Target.CUDA))
 def test_cheat_on_cuda(case: Case, bench: Bench) -> None:
-    check(bench.try_case(case, Target.CUDA), case.expect, case)
+    check(bench.try_case(case, Target.CUDA), case, expect=case.expect)
 
 
 @pytest.mark.slow
@@ -59,7 +59,7 @@ def test_cheat_on_cuda(case: Case, bench: Bench) -> None:
 def test_cheat_that_no_source_check_sees(case: Case, bench: Bench) -> None:
     """What stands behind the rules on sources, symbols and instructions."""
     with without_static_checks():
-        check(bench.try_case(case, Target.CPU), case.without_static, case)
+        check(bench.try_case(case, Target.CPU), case, expect=case.without_static)
 
 
 def test_every_case_is_described() -> None:

@@ -35,11 +35,19 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 PACKAGE = REPOSITORY / "src" / "cuda_agent"
 TESTS = REPOSITORY / "tests"
 # Tests of the whole house, which mirror no one file.
-WHOLE_HOUSE = {"test_house.py", "test_docs.py", "test_examples.py", "test_tiny.py"}
+WHOLE_HOUSE = {
+    "test_house.py",
+    "test_docs.py",
+    "test_examples.py",
+    "test_tiny.py",
+    "test_hacks.py",
+    "test_honest.py",
+    "test_judge_report.py",
+}
 # Parts that only the whole they belong to can show to work, and where that is.
 TESTED_ELSEWHERE: dict[str, str] = {}
-# Specimens and skill texts are data, even where they are Python.
-DATA_FOLDERS = {"skill", "hacks", "honest"}
+# Specimens, skill texts and tasks (whose forward is called by position) are data, even where they are Python.
+DATA_FOLDERS = {"skill", "hacks", "honest", "tasks_for_judge"}
 
 
 def find_files(root: Path) -> Iterator[Path]:

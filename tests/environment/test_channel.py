@@ -118,3 +118,25 @@ def test_closing_is_prompt_and_removes_the_socket(tmp_path: Path, handler: Handl
         pass
     assert time.monotonic() - started < 1
     assert not (tmp_path / "s").exists()
+
+
+def test_after_stopping_a_failing_request_makes_no_noise(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    asked, stopped = threading.Event(), threading.Event()
+
+    def fail_later(verb: str, peer: int) -> Answer:
+        asked.set()
+        stopped.wait(10)
+        raise RuntimeError(f"{verb} lost its judge")
+
+    with Channel(tmp_path / "s", fail_later) as channel:
+        client = threading.Thread(target=ask, args=(str(channel.path), "build"))
+        client.start()
+        assert asked.wait(10)
+        channel.stop()
+        stopped.set()
+        with pytest.raises(OSError, match="."), socket.socket(socket.AF_UNIX) as late:
+            late.connect(str(channel.path))
+    client.join(10)
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []

@@ -2,6 +2,8 @@
 
 import dataclasses
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 from cuda_agent.environment.environment import Environment
 from cuda_agent.environment.result import Evaluation, Stage
 from cuda_agent.environment.submission import Submission
+from cuda_agent.judge.judge import Artifact, Judge
 from cuda_agent.judge.policy import load_policy
 from cuda_agent.sandbox.protocol import Completed, Limits, Sandbox
 from cuda_agent.tasks.target import Target
@@ -92,3 +95,33 @@ def test_nothing_is_left_behind(sandbox: Sandbox, tiny_task: Task, tmp_path: Pat
         root = opened.workspace.root
         assert root.exists()
     assert not root.parent.exists()
+
+
+LEAVE_S = 3.0
+"""Far below what judging an endless kernel takes, even on a busy machine."""
+
+
+def test_leaving_does_not_wait_for_a_command_that_is_being_judged(
+    sandbox: Sandbox, tiny_task: Task, submission: Submission, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop = b"for (volatile bool forever = true; forever;) {}\n#pragma omp"
+    kernel = submission.files["kernels/relu_scale.cpp"].replace(b"#pragma omp", loop)
+    judged = threading.Event()
+    examine = Judge.examine
+
+    def tell_and_examine(judge: Judge, artifact: Artifact, *, profile: bool) -> object:
+        judged.set()
+        return examine(judge, artifact, profile=profile)
+
+    monkeypatch.setattr(Judge, "examine", tell_and_examine)
+    policy = load_policy("strict")
+    with Environment(tiny_task, target=Target.CPU, sandbox=sandbox, policy=policy, folder=tmp_path) as opened:
+        fill(opened, Submission({**submission.files, "kernels/relu_scale.cpp": kernel}))
+        asking = threading.Thread(target=ask, args=(opened, "verify"))
+        asking.start()
+        assert judged.wait(60)
+        time.sleep(1)
+        left = time.monotonic()
+    assert time.monotonic() - left < LEAVE_S
+    asking.join(10)
+    assert not asking.is_alive()

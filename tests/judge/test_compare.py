@@ -1,6 +1,7 @@
 """Junk and lower precision fail, other honest ways of computing pass."""
 
 import math
+from collections.abc import Callable
 
 import pytest
 import torch
@@ -23,7 +24,7 @@ def compare(
 def judge_function(name: str) -> tuple[torch.Tensor, torch.Tensor]:
     torch.manual_seed(0)
     x = torch.rand(64, 65536)
-    functions = {
+    functions: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
         "softmax": lambda v: torch.softmax(v, -1),
         "frobenius": lambda v: v / v.pow(2).sum().sqrt(),
         "l2": lambda v: v / v.pow(2).sum(-1, keepdim=True).sqrt(),

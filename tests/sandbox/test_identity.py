@@ -1,7 +1,10 @@
 """Users are drawn, mounts change owner without following links, and never a file that is not the mount's."""
 
 import os
+import secrets
 import stat
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,7 +17,8 @@ from cuda_agent.sandbox.identity import (
     drop_setuid,
     is_us,
 )
-from cuda_agent.sandbox.protocol import Mount
+from cuda_agent.sandbox.protocol import Mount, Sandbox
+from tests.sandbox.conftest import MakeCommand
 
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to change owners")
 SOMEONE = Identity(ID_RANGES[0][7], ID_RANGES[0][0])
@@ -86,3 +90,21 @@ def test_who_is_us() -> None:
     assert is_us(None)
     assert is_us(Identity(os.geteuid(), 0))
     assert not is_us(SOMEONE)
+
+
+@AS_ROOT
+def test_commands_that_start_at_once_on_a_fresh_mount_share_its_user(
+    each_sandbox: Sandbox, make_command: MakeCommand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw = secrets.randbelow
+
+    def draw_slowly(below: int) -> int:
+        time.sleep(0.3)
+        return draw(below)
+
+    monkeypatch.setattr(secrets, "randbelow", draw_slowly)
+    command = make_command("/bin/sh", "-c", "id -u; : > file; rm -f file")
+    with ThreadPoolExecutor(3) as pool:
+        ends = list(pool.map(lambda _: each_sandbox.run(command), range(3)))
+    assert [end.stderr for end in ends] == [""] * 3
+    assert len({end.stdout for end in ends}) == 1

@@ -19,7 +19,7 @@ from cuda_agent.environment.diagnose import classify_failure, find_first_error
 from cuda_agent.environment.elf import MAX_LIBRARY_BYTES
 from cuda_agent.environment.instructions import check_instructions
 from cuda_agent.environment.result import BuildResult, BuildStatus
-from cuda_agent.environment.submission import KERNELS_FOLDER, Submission
+from cuda_agent.environment.submission import Submission
 from cuda_agent.environment.symbols import check_symbols, list_functions
 from cuda_agent.sandbox.protocol import Command, Completed, Limits, Mount, Sandbox
 from cuda_agent.tasks.target import Target
@@ -90,11 +90,8 @@ def build_submission(
     """
     started = time.monotonic()
     units = [path for path in submission.files if path.endswith(SOURCE_SUFFIXES[target])]
-    if not units or units == ["model_new.py"]:
-        wanted = " or ".join(f"kernels/*{suffix}" for suffix in SOURCE_SUFFIXES[target])
-        return BuildResult(
-            status=BuildStatus.NO_KERNELS, reason=f"there is no {wanted} to build: write one"
-        ), None
+    if not units:
+        return _refuse_nothing(target), None
     compilers = find_compilers(target)
     libraries = compilers.find_libraries(submission.files[unit] for unit in submission.files)
     try:
@@ -116,14 +113,17 @@ def build_submission(
     return result.model_copy(update={"duration_s": time.monotonic() - started}), library
 
 
+def _refuse_nothing(target: Target) -> BuildResult:
+    wanted = " or ".join(f"kernels/*{suffix}" for suffix in SOURCE_SUFFIXES[target])
+    return BuildResult(status=BuildStatus.NO_KERNELS, reason=f"there is no {wanted} to build: write one")
+
+
 def _lay_build(submission: Submission, temporary: Path) -> Path:
-    """Write the sources into a folder in which compilers, each as a user of its own, can work at once."""
+    """Write the sources into a folder that compilers can reach as another user."""
     place = temporary / "build"
     submission.write_to(place)
     (place / "exports.map").write_text(VERSION_SCRIPT)
     temporary.chmod(0o711)
-    for folder in (place, place / KERNELS_FOLDER):
-        folder.chmod(0o777)
     return place
 
 

@@ -22,8 +22,8 @@ from cuda_agent.environment.client import VERBS, WRONG_USE
 MAX_REQUEST_BYTES = 4096
 REQUEST_S = 2.0
 """How long a whole request may take to arrive."""
-CLOSE_S = 5.0
-"""How long closing waits for a request that is being served."""
+CLOSE_S = 1.0
+"""How long closing waits for a request that is being served; who serves it should have been told to end."""
 BACKLOG = 16
 
 PEER = struct.Struct("3i")
@@ -49,6 +49,7 @@ class Channel:
         self.path = path
         """The socket."""
         self._handle = handle
+        self._stopped = threading.Event()
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._thread = threading.Thread(target=self._serve, name="channel", daemon=True)
 
@@ -62,12 +63,19 @@ class Channel:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Stop listening, and wait a little for a request that is being served."""
+        """Stop, and wait a little for a request that is being served."""
+        self.stop()
+        self._thread.join(CLOSE_S)
+        self.path.unlink(missing_ok=True)
+
+    def stop(self) -> None:
+        """Listen no more. A request that is being served goes on, and may fail without a word."""
+        if self._stopped.is_set():
+            return
+        self._stopped.set()
         # shutdown, unlike close, also wakes the thread that waits in accept.
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
-        self._thread.join(CLOSE_S)
-        self.path.unlink(missing_ok=True)
 
     def _serve(self) -> None:
         while True:
@@ -100,7 +108,8 @@ class Channel:
         try:
             return self._handle(verb, peer)
         except Exception as error:
-            log.exception("the judge failed while serving %s", verb)
+            level = logging.DEBUG if self._stopped.is_set() else logging.ERROR
+            log.log(level, "the judge failed while serving %s", verb, exc_info=True)
             return Answer(
                 WRONG_USE, f"the judge failed, not the submission ({type(error).__name__}): try again"
             )

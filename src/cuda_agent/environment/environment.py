@@ -69,6 +69,10 @@ class Environment:
             self._judge: Judge = stack.enter_context(self.setting.open_judge())
             self._judge.prewarm()
             self._channel = stack.enter_context(Channel(place / "judge.sock", self._serve))
+            # On leaving, a command that is being judged loses its judge rather than being waited for;
+            # the judge is closed again after it, whatever the command has started in between.
+            stack.callback(self._judge.close)
+            stack.callback(self._channel.stop)
             self._stack = stack.pop_all()
         return self
 

@@ -23,7 +23,7 @@ class ExpertChat:
     what comes next: another variant, the submission of the best, or the end.
     """
 
-    def __init__(self, *, sandbox: Sandbox, target: Target, tries: int = 4) -> None:
+    def __init__(self, *, sandbox: Sandbox, target: Target, tries: int = 6) -> None:
         """Trace in `sandbox`, write kernels for `target`, try so many variants at most."""
         self._sandbox = sandbox
         self._target = target

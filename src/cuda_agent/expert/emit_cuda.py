@@ -4,6 +4,7 @@ from cuda_agent.expert.choice import Choice
 from cuda_agent.expert.collapse import has_columns
 from cuda_agent.expert.cuda_kernel import ELEMENTS, CudaKernel
 from cuda_agent.expert.cuda_shape import TOTAL_BLOCKS
+from cuda_agent.expert.ops import DTYPE_BYTES
 from cuda_agent.expert.plan import Buffer, Kernel, Plan, Role
 from cuda_agent.expert.template import load_template
 
@@ -50,6 +51,7 @@ def emit_cuda(plan: Plan, choice: Choice, *, comment: str) -> str:
     return load_template(
         "fused.cu.jinja",
         comment=comment.splitlines(),
+        is_narrow=all(DTYPE_BYTES[buffer.dtype] <= 2 for buffer in plan.buffers),
         kernels=[kernel.write() for kernel in kernels],
         arguments=[f"kernel::Tensor {buffer.name}_" for buffer in plan.buffers],
         pointers=[line for buffer in plan.buffers for line in write_pointer(buffer)],

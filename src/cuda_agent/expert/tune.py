@@ -18,10 +18,11 @@ CPU_CHOICES = (
 
 CUDA_CHOICES = (
     Choice(keep=Keep.ROW),
-    Choice(keep=Keep.ROW, unroll=2),
-    Choice(keep=Keep.ROW, threads=512),
-    Choice(keep=Keep.ROW, threads=128, unroll=8),
     Choice(keep=Keep.ROW, stream=False),
+    Choice(keep=Keep.ROW, unroll=2, stream=False),
+    Choice(keep=Keep.ROW, unroll=1, threads=128, stream=False),
+    Choice(keep=Keep.ROW, unroll=2, threads=512),
+    Choice(keep=Keep.ROW, threads=128, unroll=8),
 )
 """For CUDA, the most promising first."""
 

@@ -50,16 +50,19 @@ def randomise_state(state: dict[str, torch.Tensor]) -> None:
 
 
 def refresh_values(values: Sequence[torch.Tensor], seed: int) -> list[torch.Tensor]:
-    """Fresh values from the same distributions, at the price of one copy.
+    """Fresh values from nearly the same distributions, at the price of two passes.
 
-    Floating tensors are rotated, flattened, by a secret distance; integers and booleans may index or
-    delimit something, so they keep their values.
+    Floating tensors are rotated, flattened, by a secret distance, so that elements move, and scaled by a
+    secret factor between 0.9 and 1, so that sums and means move too while ranges hold. Integers and
+    booleans may index or delimit something, so they keep their values: where there are integers, the
+    reference process draws anew instead.
     """
     generator = torch.Generator().manual_seed(seed)
 
     def rotate(value: torch.Tensor) -> torch.Tensor:
         distance = int(torch.randint(1, 1 << 62, (), generator=generator)) % max(value.numel(), 1)
-        return value.reshape(-1).roll(distance).view(value.shape)
+        factor = 0.9 + 0.1 * float(torch.rand((), generator=generator))
+        return value.reshape(-1).roll(distance).mul_(factor).view(value.shape)
 
     return [rotate(value) if value.is_floating_point() else value.clone() for value in values]
 
@@ -79,6 +82,11 @@ def perturb_values(values: Sequence[torch.Tensor], seed: int) -> list[torch.Tens
         return changed
 
     return [perturb(value) for value in values]
+
+
+def is_whole(value: torch.Tensor) -> bool:
+    """Whether a tensor holds whole numbers (booleans do not count)."""
+    return not value.is_floating_point() and not value.is_complex() and value.dtype is not torch.bool
 
 
 def is_constant(value: torch.Tensor) -> bool:

@@ -99,8 +99,11 @@ class Profiler:
 
     def _run_rounds(self) -> Finding | None:
         lanes = list(self._times)
-        samples = min(_SAMPLES, self._policy.rounds) if self._policy.has(Layer.TIMED_SAMPLES) else 0
+        samples = min(_SAMPLES, self._policy.rounds)
         sampled = set(random.SystemRandom().sample(range(self._policy.rounds), samples))
+        sampled |= set(range(self._policy.rounds, self._policy.max_rounds))
+        if not self._policy.has(Layer.TIMED_SAMPLES):
+            sampled.clear()
         for count in range(self._policy.max_rounds):
             if count >= self._policy.rounds and not self._is_undecided():
                 break

@@ -22,6 +22,7 @@ from cuda_agent.judge.contestant import Lane, hash_tensor
 from cuda_agent.judge.footprint import estimate_bytes
 from cuda_agent.judge.inputs import (
     VARIANTS,
+    is_whole,
     perturb_values,
     randomise_state,
     refresh_values,
@@ -127,8 +128,13 @@ class Reference:
     def refresh(self, request: Refresh) -> Done:
         """Fresh values from the drawn ones."""
         node, tensors = describe_value(self._drawn)
-        fresh = refresh_values(tensors, request.seed) if request.seed else tensors
-        self._current = build_value(node, fresh)
+        if not request.seed:
+            self._current = self._drawn
+        elif any(is_whole(tensor) for tensor in tensors):
+            torch.manual_seed(request.seed)
+            self._current = self._make_inputs()
+        else:
+            self._current = build_value(node, refresh_values(tensors, request.seed))
         return Done()
 
     def perturb(self, request: Perturb) -> Done:

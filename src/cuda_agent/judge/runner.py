@@ -5,7 +5,6 @@ weights arrive as bytes, outputs leave as bytes, and whatever it says about itse
 Run by the judge as `python -m cuda_agent.judge.runner`.
 """
 
-import importlib.util
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -52,12 +51,13 @@ class Runner:
         folder = Path(request.folder)
         self._kernels = Kernels(request.library)
         sys.modules["kernels"] = self._kernels
-        spec = importlib.util.spec_from_file_location("model_new", folder / "model_new.py")
-        assert spec is not None
-        assert spec.loader is not None
-        self._module = importlib.util.module_from_spec(spec)
+        path = folder / "model_new.py"
+        # Decoded here, as the rules decoded it: the importer would obey a coding cookie.
+        code = compile(path.read_bytes().decode("utf-8"), str(path), "exec", dont_inherit=True)
+        self._module = ModuleType("model_new")
+        self._module.__file__ = str(path)
         sys.modules["model_new"] = self._module
-        spec.loader.exec_module(self._module)
+        exec(code, self._module.__dict__)
         return Done()
 
     def construct(self, request: Construct) -> Done:

@@ -37,7 +37,7 @@ from cuda_agent.errors import InfrastructureError
 from cuda_agent.sandbox.check import check_command
 from cuda_agent.sandbox.collect import collect
 from cuda_agent.sandbox.group import Group
-from cuda_agent.sandbox.identity import Identity, choose_identity, claim_mounts, drop_setuid, is_us
+from cuda_agent.sandbox.identity import CLAIMING, Identity, choose_identity, claim_mounts, drop_setuid, is_us
 from cuda_agent.sandbox.protocol import Command, Completed, Containment, Mount
 from cuda_agent.sandbox.rlimits import compute_rlimits
 from cuda_agent.sandbox.scrub import build_environment
@@ -96,8 +96,9 @@ class BubblewrapSandbox:
 
     def _launch(self, command: Command, streams: Streams) -> tuple["_Namespace", Group]:
         check_command(command)
-        identity = choose_identity(command.mounts)
-        claim_mounts(command.mounts, identity)
+        with CLAIMING:
+            identity = choose_identity(command.mounts)
+            claim_mounts(command.mounts, identity)
         status_fd, their_fd = os.pipe()
         try:
             process = self._spawner.spawn(

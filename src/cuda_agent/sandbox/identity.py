@@ -11,7 +11,9 @@ the command keeps our user (bubblewrap adds a user namespace around it).
 import os
 import secrets
 import stat
+import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +22,10 @@ from cuda_agent.sandbox.protocol import Mount
 ID_RANGES = (range(0x7000_0000, 0x7100_0000), range(60_578, 61_184))
 """Ids that no distribution assigns; the second for containers that map only 16 bits. The first id of a
 range is the group of every command, the others are users."""
+
+CLAIMING = threading.Lock()
+"""Held from choosing an identity until its mounts are claimed: of two commands that start at once on a
+fresh mount, the second must see whom the first has given it to."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +97,9 @@ def _claim_tree(path: Path, identity: Identity) -> None:
         return
     for _, folders, names, folder_fd in os.fwalk(path, onerror=_ignore):
         for name in (*folders, *names):
-            _claim(name, identity, folder_fd=folder_fd)
+            # A command that already runs on the mount may remove its files meanwhile.
+            with suppress(FileNotFoundError):
+                _claim(name, identity, folder_fd=folder_fd)
 
 
 def _claim(name: str, identity: Identity, *, folder_fd: int | None) -> None:

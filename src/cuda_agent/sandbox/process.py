@@ -24,7 +24,7 @@ from cuda_agent.sandbox import supervisor
 from cuda_agent.sandbox.check import check_command
 from cuda_agent.sandbox.collect import collect
 from cuda_agent.sandbox.group import Group
-from cuda_agent.sandbox.identity import Identity, choose_identity, claim_mounts, drop_setuid, is_us
+from cuda_agent.sandbox.identity import CLAIMING, Identity, choose_identity, claim_mounts, drop_setuid, is_us
 from cuda_agent.sandbox.protocol import Command, Completed, Containment, Mount
 from cuda_agent.sandbox.rlimits import compute_rlimits
 from cuda_agent.sandbox.scrub import build_environment
@@ -69,8 +69,9 @@ class ProcessSandbox:
     def _launch(self, command: Command, streams: Streams) -> Group:
         check_command(command)
         home = Path(tempfile.mkdtemp(prefix="cuda-agent-home-"))
-        identity = _choose_identity(command, home)
-        claim_mounts([*command.mounts, Mount(path=home, writable=True)], identity)
+        with CLAIMING:
+            identity = _choose_identity(command, home)
+            claim_mounts([*command.mounts, Mount(path=home, writable=True)], identity)
         their_fd, lifeline = os.pipe()
         try:
             process = self._spawner.spawn(
