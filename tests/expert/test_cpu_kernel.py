@@ -29,3 +29,4 @@ def test_prefetching_asks_for_the_next_row_in_the_last_pass(planned: dict[str, P
     assert text.count("prefetch(") == 2
     assert "prefetch(" not in text[: text.index("stor")]
     assert "prefetch(" not in write(planned["rms_norm"], Choice())
+    assert "prefetch(" not in write(planned["outer_broadcast"], Choice(prefetch=True))

@@ -28,5 +28,7 @@ class Choice(Record):
         """The choices in a few words, for comments and messages."""
         words = [f"keep {self.keep.value}", "streaming stores" if self.stream else "plain stores"]
         words += [f"unroll {self.unroll}"] + (["prefetch next row"] if self.prefetch else [])
-        words += [] if self.threads == type(self).model_fields["threads"].default else [f"{self.threads} threads"]
+        words += (
+            [] if self.threads == type(self).model_fields["threads"].default else [f"{self.threads} threads"]
+        )
         return ", ".join(words)

@@ -86,8 +86,10 @@ class CpuKernel(KernelWriter):
     def _write_row(self) -> None:
         schedule = self.schedule
         self._say_values(schedule.row_start)
+        last = len(schedule.passes) - 1
         for number, one in enumerate(schedule.passes):
-            self._write_pass(one, prefetch=self._choice.prefetch and number == len(schedule.passes) - 1)
+            # The last of several passes reads what is in the cache, so memory has time for the next row.
+            self._write_pass(one, prefetch=self._choice.prefetch and 0 < number == last)
         for total, value in schedule.row_totals:
             operand = f"{self._get_total_type(total)}({self._name(value)})"
             self._say(f"total{total} = {self._get_reducer(total)}{{}}(total{total}, {operand});")

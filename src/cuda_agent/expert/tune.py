@@ -8,9 +8,9 @@ from cuda_agent.expert.schedule import Keep
 from cuda_agent.tasks.target import Target
 
 CPU_CHOICES = (
-    Choice(),
     Choice(prefetch=True),
-    Choice(keep=Keep.ROW),
+    Choice(),
+    Choice(keep=Keep.ROW, prefetch=True),
     Choice(unroll=2),
     Choice(stream=False),
 )

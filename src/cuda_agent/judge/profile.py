@@ -2,13 +2,13 @@
 
 import random
 import secrets
-import time
 from typing import NamedTuple
 
+from cuda_agent.judge.audit import Audit
 from cuda_agent.judge.compare import Finding
 from cuda_agent.judge.policy import JudgePolicy, Layer
 from cuda_agent.judge.protocol import Call, CallMode, Contestant
-from cuda_agent.judge.result import ProfileResult, ProfileStatus, Ratio, Timing, VerifyStatus
+from cuda_agent.judge.result import ProfileResult, ProfileStatus, Ratio, VerifyStatus
 from cuda_agent.judge.session import CandidateError, Session, TaskProcessError
 from cuda_agent.judge.statistics import build_timing, compute_ratio
 from cuda_agent.judge.verify import compare_output
@@ -17,12 +17,7 @@ MARGIN_RATIO = 1.0 / (1.0 - 0.05)
 """A ratio above this beats its baseline by more than 5 %."""
 
 _SAMPLES = 3
-_AUDIT_CALLS = 4
-_AUDIT_TRIES = 6
-_AUDIT_SHARE = 0.25
-_AUDIT_SLACK_MS = 0.1
-_MIN_AUDIT_BATCH_MS = 20.0
-_MAX_AUDIT_CALLS = 64
+_AUDIT_CALLS = 32
 
 
 class Facts(NamedTuple):
@@ -156,59 +151,29 @@ class Profiler:
 
     def _conclude(self, compile_error: str) -> ProfileResult:
         candidate = build_timing(self._times[Contestant.CANDIDATE])
+        eager = build_timing(self._times[Contestant.EAGER])
         compiled = self._times.get(Contestant.COMPILED)
-        wall_ms, agreed = self._audit(candidate)
+        audit = Audit(self._session, candidate_ms=candidate.median_ms, eager_ms=eager.median_ms).run(
+            calls=min(
+                _AUDIT_CALLS, max(1, self._facts.memory_bytes // max(self._measure_set_bytes(), 1) // 2)
+            )
+        )
         result = ProfileResult(
             status=ProfileStatus.OK,
             candidate=candidate,
-            eager=build_timing(self._times[Contestant.EAGER]),
+            eager=eager,
             compiled=build_timing(compiled) if compiled else None,
             over_eager=self._ratio(Contestant.EAGER),
             over_compiled=self._ratio(Contestant.COMPILED) if compiled else None,
             compile_error=compile_error,
             sampled=self._sampled,
-            wall_ms=wall_ms,
+            wall_ms=audit.judged_ms,
             floor_ms=self._compute_floor_ms(),
             device=self._facts.device,
             versions=self._facts.versions,
             method=self._describe_method(),
         )
-        return self._quarantine(result, candidate.median_ms, agreed=agreed)
-
-    def _audit(self, candidate: Timing) -> tuple[float, bool]:
-        """The judge's own estimate of one call, in milliseconds, and whether the claim agrees with it.
-
-        The estimate is the slope of the judge's clock between K and 2K calls. On a busy machine a slope
-        may be anything, so a disagreement is tried again, with eager, which is trusted, put through the
-        same: how far eager's slope exceeds its own claim is what the machine does to everybody.
-        """
-        calls = self._choose_audit_calls(candidate.median_ms)
-        eager_ms = build_timing(self._times[Contestant.EAGER]).median_ms
-        lowest, excess = float("inf"), 1.0
-        for _ in range(_AUDIT_TRIES):
-            slope = self._measure_slope(Contestant.CANDIDATE, calls)
-            lowest = min(lowest, max(slope, 0.0))
-            if 0 < slope <= candidate.median_ms * excess * (1 + _AUDIT_SHARE) + _AUDIT_SLACK_MS:
-                return slope, True
-            eager_slope = self._measure_slope(Contestant.EAGER, self._choose_audit_calls(eager_ms))
-            excess = max(excess, eager_slope / eager_ms)
-        return lowest, False
-
-    def _choose_audit_calls(self, call_ms: float) -> int:
-        affordable = max(1, self._facts.memory_bytes // max(self._measure_set_bytes(), 1) // 2)
-        wanted = max(_AUDIT_CALLS, int(_MIN_AUDIT_BATCH_MS / call_ms))
-        return min(wanted, affordable, _MAX_AUDIT_CALLS)
-
-    def _measure_slope(self, lane: Contestant, calls: int) -> float:
-        return (self._time_batch(lane, 2 * calls) - self._time_batch(lane, calls)) / calls
-
-    def _time_batch(self, lane: Contestant, calls: int) -> float:
-        self._stage(lane, calls)
-        start_ns = time.monotonic_ns()
-        self._session.call(Call(contestant=lane, mode=CallMode.BATCH), calls=calls)
-        wall_ms = (time.monotonic_ns() - start_ns) / 1e6
-        self._session.drop(lane)
-        return wall_ms
+        return self._quarantine(result, candidate.median_ms, agreed=audit.agrees)
 
     def _quarantine(self, result: ProfileResult, claimed_ms: float, *, agreed: bool) -> ProfileResult:
         if not agreed and self._policy.has(Layer.CLOCK):

@@ -177,14 +177,14 @@ class Compile(Record):
 
 
 class Stage(Record):
-    """Copy the inputs that lie in the inbox into fresh private tensors."""
+    """Copy inputs into fresh private tensors: those that lie in the inbox, or the reference's own."""
 
     kind: Literal["stage"] = "stage"
     """Which request."""
     contestant: Contestant
     """Whose."""
-    inputs: Node
-    """What lies there."""
+    inputs: Node | None = None
+    """What lies in the inbox; None stands for the current inputs of the reference process itself."""
 
 
 class Call(Record):

@@ -31,6 +31,7 @@ from cuda_agent.judge.inputs import (
 from cuda_agent.judge.mailbox import write_tensors
 from cuda_agent.judge.protocol import (
     Call,
+    Collect,
     Compile,
     Contestant,
     DrawInputs,
@@ -79,6 +80,7 @@ class Reference:
             "compile": self.compile,
             "stage": self.stage,
             "call": self.call,
+            "collect": self.collect,
             "drop": self.drop,
         }
 
@@ -200,13 +202,21 @@ class Reference:
         return Done()
 
     def stage(self, request: Stage) -> Done:
-        """Copy the current inputs to fresh addresses."""
-        self._lanes[request.contestant].stage_value(self._current)
+        """Copy the current inputs, or what lies in the inbox, to fresh addresses."""
+        lane = self._lanes[request.contestant]
+        if request.inputs is None:
+            lane.stage_value(self._current)
+        else:
+            lane.stage(self._child.inbox, request.inputs)
         return Done()
 
     def call(self, request: Call) -> Called:
         """Call a baseline on what is staged."""
         return self._lanes[request.contestant].call(request)
+
+    def collect(self, request: Collect) -> Described:
+        """Write a baseline's output into the outbox."""
+        return Described(node=self._lanes[request.contestant].collect(self._child.outbox, request.index))
 
     def drop(self, request: Drop) -> Done:
         """Forget a baseline's inputs and outputs."""

@@ -101,6 +101,7 @@ class Runner:
 
     def stage(self, request: Stage) -> Done:
         """Copy the inputs to fresh addresses."""
+        assert request.inputs is not None, "a runner has no inputs of its own"
         self._get_lane().stage(self._child.inbox, request.inputs)
         return Done()
 

@@ -132,10 +132,30 @@ class Session:
     def stage(self, contestant: Contestant) -> None:
         """Copy the current inputs to fresh addresses on the contestant's side."""
         if contestant is Contestant.CANDIDATE:
-            self._ask_reference(Publish(what="inputs"), Done)
-            self._ask_runner(Stage(contestant=contestant, inputs=self.inputs), Done, timeout_s=120)
+            self.publish_inputs()
+            self.stage_published(contestant)
         else:
-            self._ask_reference(Stage(contestant=contestant, inputs=self.inputs), Done)
+            self._ask_reference(Stage(contestant=contestant), Done)
+
+    def publish_inputs(self) -> None:
+        """Let the reference process write the current inputs into the inbox."""
+        self._ask_reference(Publish(what="inputs"), Done)
+
+    def stage_published(self, contestant: Contestant) -> None:
+        """Copy what lies in the inbox to fresh addresses on the contestant's side."""
+        request = Stage(contestant=contestant, inputs=self.inputs)
+        if contestant is Contestant.CANDIDATE:
+            self._ask_runner(request, Done, timeout_s=120)
+        else:
+            self._ask_reference(request, Done)
+
+    def hand_over(self, contestant: Contestant, index: int) -> None:
+        """Let the contestant write one kept output into its outbox, to see how long that takes."""
+        request = Collect(contestant=contestant, index=index)
+        if contestant is Contestant.CANDIDATE:
+            self._ask_runner(request, Described, timeout_s=60)
+        else:
+            self._ask_reference(request, Described)
 
     def call(self, request: Call, *, calls: int) -> Called:
         """Call what is staged; the candidate has a generous multiple of eager's time."""
