@@ -21,8 +21,6 @@ class Choice(Record):
     """Threads in a block (cuda)."""
     vector_bytes: int = 16
     """Widest access of one thread (cuda)."""
-    rows_per_block: int = 1
-    """Rows that one block handles at a time, a warp or more for each (cuda)."""
 
     def describe(self) -> str:
         """The choices in a few words, for comments and messages."""

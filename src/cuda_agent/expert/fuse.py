@@ -145,7 +145,6 @@ def build_kernel(lowering: Lowering, stores: list[Store]) -> Kernel:
         loops=domain.loops,
         values=tuple(lowering.values),
         stores=tuple(stores),
-        nodes=tuple(lowering.nodes_used),
     )
     return collapse_kernel(kernel)
 

@@ -63,7 +63,6 @@ class Lowering:
         self.domain = domain
         self.stored = stored
         self.values: list[Value] = []
-        self.nodes_used: dict[str, None] = {}
         self.shapes = graph.shapes
         self._lanes = {name: LANES[dtype] for name, dtype in graph.dtypes.items()}
         self._nodes = {node.name: node for node in graph.nodes}
@@ -82,7 +81,6 @@ class Lowering:
                 self._done[key] = self.load(name, position, piece=place.piece)
             else:
                 node = self._nodes[name]
-                self.nodes_used[f"{node.op} {name}"] = None
                 self._done[key] = self._rules[node.op](self, node, place=place)
         return self._done[key]
 

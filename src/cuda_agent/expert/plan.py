@@ -120,8 +120,6 @@ class Kernel(Record):
     """The steps, each after those it needs."""
     stores: tuple[Store, ...]
     """What goes to memory."""
-    nodes: tuple[str, ...] = ()
-    """The graph's operations that it computes, for the reader."""
 
     @property
     def rows(self) -> int:

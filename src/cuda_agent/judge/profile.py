@@ -181,8 +181,8 @@ class Profiler:
                 update={
                     "status": ProfileStatus.CLOCK_DISPUTED,
                     "reason": f"the runner claims {claimed_ms:.4g} ms a call, the judge's clock says "
-                    f"{result.wall_ms:.4g} ms: work is left running after forward returns, or the "
-                    f"clock was touched",
+                    f"{result.wall_ms:.4g} ms: work is done before forward starts or after it "
+                    f"returns, or the clock was touched",
                 }
             )
         written_ms = self._compute_floor_ms(outputs_only=True)

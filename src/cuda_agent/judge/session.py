@@ -84,7 +84,7 @@ class Session:
         self._reference = reference
         self._runner = runner
         self._threads_before = threads_before
-        self._target = target
+        self.target = target
         self._boxes: dict[str, OwnMailbox] = {}
 
     def construct(self, arguments: Node) -> None:
@@ -210,7 +210,7 @@ class Session:
             if held.memory.numel() >= nbytes:
                 return
             held.close()
-        make = DeviceMailbox if self._target is Target.CUDA else HostMailbox
+        make = DeviceMailbox if self.target is Target.CUDA else HostMailbox
         mailbox = make.create(-(-max(nbytes, 1) // _BOX_ROUNDING_BYTES) * _BOX_ROUNDING_BYTES)
         self._boxes[box] = mailbox
         try:
