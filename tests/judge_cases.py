@@ -143,20 +143,30 @@ class Bench:
         self._setting: Setting | None = None
         self._judge: Judge | None = None
 
-    def try_case(self, case: Case, target: Target) -> Outcome:
-        """Evaluate a case to the end."""
-        task = load_task(TASKS / f"{case.task}.py")
-        return self.try_submission(freeze_case(case, target), task, target=target, precision=case.precision)
+    def try_case(self, case: Case, target: Target, *, until: Stage = Stage.PROFILE) -> Outcome:
+        """Evaluate a case, to the end unless told otherwise."""
+        return self.try_submission(
+            freeze_case(case, target),
+            load_task(TASKS / f"{case.task}.py"),
+            target=target,
+            precision=case.precision,
+            until=until,
+        )
 
     def try_submission(
-        self, submission: Submission, task: Task, *, target: Target, precision: Precision = Precision.HIGHEST
+        self,
+        submission: Submission,
+        task: Task,
+        *,
+        target: Target,
+        precision: Precision = Precision.HIGHEST,
+        until: Stage = Stage.PROFILE,
     ) -> Outcome:
-        """Evaluate any submission to the end."""
+        """Evaluate any submission, to the end unless told otherwise."""
         setting, judge = self._sit(
             task, target, policy=self._policy.model_copy(update={"precision": precision})
         )
-        judge.prewarm()  # the runner starts while the kernels are built
-        evaluation = evaluate(submission, setting=setting, judge=judge, until=Stage.PROFILE)
+        evaluation = evaluate(submission, setting=setting, judge=judge, until=until)
         reward = compute_reward(evaluation, at_lower_bound=self._policy.at_lower_bound)
         return Outcome(evaluation=evaluation, reward=reward)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from cuda_agent.environment.result import Stage
 from cuda_agent.sandbox.protocol import Sandbox
 from cuda_agent.tasks.target import Target
 from tests.judge_cases import HONEST, PASSED, Bench, Case, Outcome, load_cases
@@ -40,6 +41,13 @@ def check(outcome: Outcome, case: Case) -> None:
     assert outcome.reward >= 1.0
 
 
+@pytest.mark.parametrize("case", list_parameters(Target.CPU))
+def test_honest_kernel_keeps_the_rules_and_builds(case: Case, bench: Bench) -> None:
+    outcome = bench.try_case(case, Target.CPU, until=Stage.BUILD)
+    assert outcome.verdict == PASSED, f"{case.mechanism}\n{outcome.verdict}: {outcome.evaluation.reason}"
+
+
+@pytest.mark.slow
 @pytest.mark.timing
 @pytest.mark.parametrize("case", list_parameters(Target.CPU))
 def test_honest_kernel_passes_on_cpu(case: Case, bench: Bench) -> None:

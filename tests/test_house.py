@@ -43,9 +43,17 @@ WHOLE_HOUSE = {
     "test_hacks.py",
     "test_honest.py",
     "test_judge_report.py",
+    "test_kernel_header.py",  # kernel.h, which is no Python
 }
 # Parts that only the whole they belong to can show to work, and where that is.
-TESTED_ELSEWHERE: dict[str, str] = {}
+TESTED_ELSEWHERE: dict[str, str] = {
+    # One machine in several processes: only together do these do anything, and test_judge.py runs them so.
+    **dict.fromkeys(
+        (f"judge/{name}.py" for name in ("audit", "child", "device", "process", "profile", "reference")),
+        "judge/test_judge.py",
+    ),
+    **dict.fromkeys((f"judge/{name}.py" for name in ("runner", "session", "verify")), "judge/test_judge.py"),
+}
 # Specimens, skill texts and tasks (whose forward is called by position) are data, even where they are Python.
 DATA_FOLDERS = {"skill", "hacks", "honest", "tasks_for_judge"}
 

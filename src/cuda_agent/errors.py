@@ -6,7 +6,8 @@ A submission that fails is never an error: it is a status in an Evaluation.
 
 `except Exception` is allowed only where a process or an episode ends:
 
-- `judge/runner.py`, `judge/reference.py`: a request's failure becomes a reply;
+- `judge/child.py`: a request's failure becomes a reply;
+- `judge/reference.py`: a reference that does not compile has no compiled baseline;
 - `expert/trace.py`: a traced program's failure becomes a reason;
 - `agent/capture.py`: a policy's failure becomes a stop reason;
 - `environment/channel.py`: a client's failure must not end the server;

@@ -18,7 +18,7 @@ STRICT, PAPER = load_policy("strict"), load_policy("paper")
 def compare(
     got: torch.Tensor, exact: torch.Tensor, *, eager: torch.Tensor, reduction: float = 1024
 ) -> Finding:
-    return compare_tensor(got, exact, eager, policy=STRICT, path="out", reduction=reduction)
+    return compare_tensor(got, exact, eager=eager, policy=STRICT, path="out", reduction=reduction)
 
 
 def judge_function(name: str) -> tuple[torch.Tensor, torch.Tensor]:
@@ -39,7 +39,7 @@ def test_zeros_fail_where_a_fixed_tolerance_passes_them(name: str) -> None:
     zeros = torch.zeros_like(eager)
     assert compare(eager, exact, eager=eager).status is VerifyStatus.OK
     assert compare(zeros, exact, eager=eager).status is VerifyStatus.MISMATCH
-    fixed = compare_tensor(zeros, exact, eager, policy=PAPER, path="out", reduction=1)
+    fixed = compare_tensor(zeros, exact, eager=eager, policy=PAPER, path="out", reduction=1)
     assert fixed.status is VerifyStatus.OK
 
 

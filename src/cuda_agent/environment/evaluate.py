@@ -53,11 +53,12 @@ def evaluate(
         ToolchainError: this machine lacks a compiler for the target.
         InfrastructureError: the judge could not start its processes.
     """
-    if until in (Stage.VERIFY, Stage.PROFILE):
-        judge.prewarm()
     with tempfile.TemporaryDirectory(prefix="artifact-", ignore_cleanup_errors=True) as folder:
         course = _Course(submission, setting, Path(folder))
-        if course.check() and until is not Stage.RULES and course.build() and until is not Stage.BUILD:
+        goes_on = course.check() and until is not Stage.RULES
+        if goes_on and until is not Stage.BUILD:
+            judge.prewarm()
+        if goes_on and course.build() and until is not Stage.BUILD:
             course.examine(judge, profile=until is Stage.PROFILE)
     return Evaluation(
         task_id=setting.task.task_id,

@@ -52,7 +52,7 @@ class Child:
             except PeerGoneError:
                 return
             try:
-                reply = self._answer(request, fds, handlers)
+                reply = self._answer(request, fds, handlers=handlers)
             except Exception as error:  # a process boundary (see errors.py)
                 reply = Failed(reason=_describe_error(error), detail=_cut_traceback())
             self._wire.send(reply)
@@ -80,7 +80,7 @@ class Child:
             self._boxes[request.box] = HostMailbox(fds[0], request.nbytes)
         return Done()
 
-    def _answer(self, request: Any, fds: list[int], handlers: Mapping[str, Handler]) -> Reply:  # noqa: ANN401
+    def _answer(self, request: Any, fds: list[int], *, handlers: Mapping[str, Handler]) -> Reply:  # noqa: ANN401
         if isinstance(request, Prepare):
             return self.prepare(request)
         if isinstance(request, Attach):

@@ -15,9 +15,12 @@ element by element keeps an ill-conditioned element from loosening the tolerance
 fixed policy, tol_i = atol + rtol * |r_i|.
 """
 
+import functools
 import math
+import os
 from collections.abc import Iterator
-from typing import NamedTuple
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple, Self
 
 import torch
 
@@ -74,8 +77,8 @@ def compare_form(expected: Node, got: Node, *, path: str = "out") -> Finding | N
 def compare_tensor(
     got: torch.Tensor,
     exact: torch.Tensor,
-    eager: torch.Tensor,
     *,
+    eager: torch.Tensor,
     policy: JudgePolicy,
     path: str,
     reduction: float,
@@ -100,9 +103,7 @@ def compare_tensor(
         spread=_estimate_spread(exact, eager) if policy.tolerance is Tolerance.CALIBRATED else 0.0,
         factor=_K_WIDE if got.dtype in _WIDE else _K_NARROW,
     )
-    tally = _Tally()
-    for chunk in _iterate_chunks(got, exact, eager=eager):
-        tally.add(chunk, _compute_tolerance(chunk, policy, scale=scale))
+    tally = _tally_up(got, exact, eager=eager, policy=policy, scale=scale)
     if tally.first is None:
         return Finding(status=VerifyStatus.OK, error=tally.worst)
     return _report(path, shape, tally=tally)
@@ -152,6 +153,14 @@ class _Tally:
             self.is_odd = not bool(finite[at]) or not math.isfinite(float(c[at]))
         self.differing += count
 
+    def merge(self, later: Self) -> Self:
+        """Take in what a later run of chunks found."""
+        self.worst = max(self.worst, later.worst)
+        self.differing += later.differing
+        if self.first is None:
+            self.first, self.is_odd = later.first, later.is_odd
+        return self
+
 
 def _compute_relative(dtype: torch.dtype, reduction: float) -> float:
     epsilon = torch.finfo(dtype).eps
@@ -176,10 +185,30 @@ def _compute_tolerance(chunk: _Chunk, policy: JudgePolicy, *, scale: _Scale) -> 
     return scale.relative * r.abs() + scale.factor * (e - r).abs().clamp_(min=scale.spread) + tiny
 
 
-def _iterate_chunks(got: torch.Tensor, exact: torch.Tensor, *, eager: torch.Tensor) -> Iterator[_Chunk]:
+def _tally_up(
+    got: torch.Tensor, exact: torch.Tensor, *, eager: torch.Tensor, policy: JudgePolicy, scale: _Scale
+) -> _Tally:
+    """Chunk by chunk: on the cpu in as many threads as there are cores, each with a run of chunks."""
+    workers = 1 if got.is_cuda else len(os.sched_getaffinity(0))
+    bounds = [got.numel() * worker // workers for worker in range(workers + 1)]
+
+    def tally_run(worker: int) -> _Tally:
+        tally = _Tally()
+        for chunk in _iterate_chunks(got, exact, eager=eager, run=(bounds[worker], bounds[worker + 1])):
+            tally.add(chunk, _compute_tolerance(chunk, policy, scale=scale))
+        return tally
+
+    with ThreadPoolExecutor(workers) as pool:
+        tallies = list(pool.map(tally_run, range(workers)))
+    return functools.reduce(_Tally.merge, tallies)
+
+
+def _iterate_chunks(
+    got: torch.Tensor, exact: torch.Tensor, *, eager: torch.Tensor, run: tuple[int, int]
+) -> Iterator[_Chunk]:
     length = _CUDA_CHUNK if got.is_cuda else _CPU_CHUNK
-    for start in range(0, got.numel(), length):
-        part = slice(start, start + length)
+    for start in range(*run, length):
+        part = slice(start, min(start + length, run[1]))
         yield _Chunk(
             start, got[part].to(torch.float64, copy=True), exact[part].double(), eager[part].double()
         )

@@ -72,7 +72,7 @@ class JudgePolicy(Config):
     """Whether a speed-up counts at the lower end of its interval (else at the point estimate)."""
     warmup_calls: int = 5
     """Untimed calls of each contestant."""
-    rounds: int = 6
+    rounds: int = 4
     """Rounds of blocks; every second round runs in reverse order (ABBA)."""
     max_rounds: int = 18
     """Rounds at most, while an interval straddles the margin."""

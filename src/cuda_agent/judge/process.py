@@ -193,7 +193,13 @@ def _build_environment(target: Target, socket_fd: int, *, cache: Path | None) ->
         "MALLOC_ARENA_MAX": "1",
     }
     if cache is not None:
-        environment["TORCHINDUCTOR_CACHE_DIR"] = str(cache)
+        environment |= {
+            "TORCHINDUCTOR_CACHE_DIR": str(cache),
+            # For the one or few kernels of a task these two preparations cost more than they save; the
+            # instruction set is then taken from the processor's flags, which gives the same code.
+            "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS": "0",
+            "TORCHINDUCTOR_VEC_ISA_OK": "1",
+        }
     if target is Target.CPU:
         environment |= {"CUDA_VISIBLE_DEVICES": "", "OMP_PROC_BIND": "true"}
     return environment

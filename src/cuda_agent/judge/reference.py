@@ -188,18 +188,30 @@ class Reference:
         if self._compile_error is not None:
             raise self._compile_error
         if Contestant.COMPILED not in self._lanes:
-            compiled: Any = torch.compile(self._model)
             try:
-                with torch.no_grad():
-                    compiled(*self._copy_inputs(torch.clone))
+                compiled = self._try_to_compile()
             except Exception as error:
                 self._compile_error = error
                 raise
-            self._device.synchronize()
             gc.collect()
             gc.freeze()
             self._lanes[Contestant.COMPILED] = Lane(compiled, self._device)
         return Done()
+
+    def _try_to_compile(self) -> Any:  # noqa: ANN401
+        compiled: Any = torch.compile(self._model)
+        try:
+            with torch.no_grad():
+                compiled(*self._copy_inputs(torch.clone))
+        except Exception:
+            if torch._inductor.config.cpp.vec_isa_ok is None:
+                raise
+            # It may be that the processor has instructions which the compiler does not know: let it try.
+            torch._inductor.config.cpp.vec_isa_ok = None
+            torch._dynamo.reset()
+            return self._try_to_compile()
+        self._device.synchronize()
+        return compiled
 
     def stage(self, request: Stage) -> Done:
         """Copy the current inputs, or what lies in the inbox, to fresh addresses."""

@@ -174,7 +174,7 @@ def compare_output(session: Session, expected: Outputs, *, index: int, policy: J
         finding = compare_tensor(
             got,
             expected.exact[i],
-            expected.eager[i],
+            eager=expected.eager[i],
             policy=policy,
             path="out" if len(tensors) == 1 else f"out[{i}]",
             reduction=max(expected.input_elements / max(got.numel(), 1), expected.longest_axis),
