@@ -77,3 +77,24 @@ def test_a_macro_of_one_file_is_held_to_the_rules_in_another(submission: Submiss
     for use, status in uses.items():
         files = {**submission.files, "kernels/p.h": header, "kernels/q.h": use}
         assert check_rules(Submission(files), Target.CPU).status is status
+
+
+@pytest.mark.parametrize(
+    "cookie", [b"# coding: utf-7\n", b"#!python\n# -*- coding: latin-1 -*-\n", b"# coding: nonsense\n"]
+)
+def test_a_coding_cookie_is_refused(submission: Submission, cookie: bytes) -> None:
+    disguised = Submission({**submission.files, "model_new.py": cookie + submission.files["model_new.py"]})
+    assert check_rules(disguised, Target.CPU).status is RulesStatus.SYNTAX_ERROR
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"import typing; x = typing.sys", b"from collections.abc import sys", b"import enum; x = enum.sys"],
+)
+def test_what_a_python_module_imports_is_not_reachable_through_it(
+    submission: Submission, line: bytes
+) -> None:
+    reaching = Submission(
+        {**submission.files, "model_new.py": submission.files["model_new.py"] + b"\n" + line + b"\n"}
+    )
+    assert check_rules(reaching, Target.CPU).status is RulesStatus.VIOLATION

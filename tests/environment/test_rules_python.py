@@ -289,7 +289,7 @@ def test_a_variable_that_may_stand_for_something_else_is_not_called(before: str,
     ],
 )
 def test_the_substitute_of_an_import_computes_nothing(caught: str, substitute: str) -> None:
-    text = f"try:\n    from typing import absent\nexcept {caught}:\n    absent = {substitute}\n"
+    text = f"try:\n    from math import absent\nexcept {caught}:\n    absent = {substitute}\n"
     assert check(text + FRAME.format("absent(x)"))
     assert check(text.replace(caught, "ImportError").replace(substitute, "None") + FRAME.format("x")) == []
 

@@ -6,6 +6,8 @@ time and the sandbox stand behind them.
 """
 
 import ast
+import io
+import tokenize
 from collections.abc import Sequence
 
 from cuda_agent.environment.compilers import SOURCE_SUFFIXES
@@ -26,6 +28,7 @@ def check_rules(submission: Submission, target: Target) -> RulesResult:
         return _report(RulesStatus.BAD_FILES, problems)
     texts = {path: content.decode("utf-8") for path, content in submission.files.items()}
     try:
+        _refuse_coding_cookie(submission.files[MODEL_FILE])
         tree = ast.parse(texts[MODEL_FILE])
         violations = list(check_python(tree, MODEL_FILE))
     except UNPARSABLE as error:
@@ -37,6 +40,13 @@ def check_rules(submission: Submission, target: Target) -> RulesResult:
     if violations:
         return _report(RulesStatus.VIOLATION, violations)
     return RulesResult(status=RulesStatus.OK)
+
+
+def _refuse_coding_cookie(source: bytes) -> None:
+    """A cookie for another encoding would make other readers see other code than we do."""
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
+    if encoding not in ("utf-8", "utf-8-sig"):
+        raise SyntaxError(f"its encoding is declared as {encoding}: write UTF-8, without a coding comment")
 
 
 def _explain_unparsable(error: BaseException) -> Violation:

@@ -1,7 +1,6 @@
 """One callable module inside a child process: staging its inputs, calling it, keeping its outputs."""
 
 import gc
-import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -67,12 +66,12 @@ class Lane:
         self._outputs.clear()
 
     def _call_all(self, *, checked: bool) -> Called:
-        before = self._hash_inputs() if checked else []
+        before = self._copy_staged() if checked else []
         self._device.synchronize()
         for inputs in self._staged:
             self._outputs.append(self._module(*inputs))
         self._device.synchronize()
-        return Called(inputs_changed=checked and before != self._hash_inputs())
+        return Called(inputs_changed=checked and self._differs(before))
 
     def _call_timed(self) -> tuple[float, ...]:
         calls_ms = []
@@ -86,12 +85,14 @@ class Lane:
             gc.enable()
         return tuple(calls_ms)
 
-    def _hash_inputs(self) -> list[int]:
+    def _copy_staged(self) -> list[torch.Tensor]:
         with _disable_current_modes():
-            return self._hash_staged()
+            return [tensor.clone() for tensor in describe_value(self._staged)[1]]
 
-    def _hash_staged(self) -> list[int]:
-        return [hash_tensor(tensor) for tensor in describe_value(self._staged)[1]]
+    def _differs(self, before: list[torch.Tensor]) -> bool:
+        with _disable_current_modes():
+            now = describe_value(self._staged)[1]
+            return not all(have_same_bytes(a, b) for a, b in zip(before, now, strict=True))
 
 
 @contextmanager
@@ -104,13 +105,6 @@ def poison_fresh_memory() -> Iterator[None]:
         torch.use_deterministic_algorithms(False)
 
 
-def hash_tensor(tensor: torch.Tensor) -> int:
-    """A cheap checksum of a tensor's bytes: enough to notice that they changed, or changed places."""
-    raw = tensor.detach().contiguous().reshape(-1)
-    if not raw.numel():
-        return 0
-    if not raw.is_cuda:
-        return zlib.crc32(raw.view(torch.uint8).numpy().data)
-    words = raw.view(torch.int64 if raw.numel() * raw.itemsize % 8 == 0 else torch.uint8)
-    places = torch.arange(1, 2 * words.numel(), 2, dtype=torch.int64, device=words.device)
-    return int((words.to(torch.int64) * places).sum())
+def have_same_bytes(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Whether two tensors of one shape and dtype hold the same bytes (a NaN is then equal to itself)."""
+    return torch.equal(a.contiguous().view(-1).view(torch.uint8), b.contiguous().view(-1).view(torch.uint8))

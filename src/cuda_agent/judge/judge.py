@@ -58,6 +58,7 @@ class Judge:
         self._policy = policy
         self._folder = tempfile.TemporaryDirectory(prefix="judge-")
         self._waiting: ChildProcess | None = None
+        self._examined: ChildProcess | None = None
         self._reference: ChildProcess | None = None
         self._prepared: Prepared | None = None
         self._opened: TaskOpened | None = None
@@ -81,6 +82,7 @@ class Judge:
         self.prewarm()
         runner, self._waiting = self._waiting, None
         assert runner is not None
+        self._examined = runner
         with runner:
             opened = self._open_task()
             if isinstance(opened, VerifyResult):
@@ -94,10 +96,11 @@ class Judge:
             return self._examine_on(runner, artifact, opened=opened, profile=profile)
 
     def close(self) -> None:
-        """End every process and remove the judge's own files."""
-        if self._waiting is not None:
-            self._waiting.close()
-            self._waiting = None
+        """End every process, also in the middle of an `examine`, and remove the judge's own files."""
+        for child in (self._waiting, self._examined):
+            if child is not None:
+                child.close()
+        self._waiting = self._examined = None
         self._forget_reference()
         self._folder.cleanup()
 

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 from cuda_agent.judge.child import Child, Handler, connect
-from cuda_agent.judge.contestant import Lane, hash_tensor
+from cuda_agent.judge.contestant import Lane, have_same_bytes
 from cuda_agent.judge.footprint import estimate_bytes
 from cuda_agent.judge.inputs import (
     VARIANTS,
@@ -162,14 +162,15 @@ class Reference:
     def expect(self, request: Expect) -> Expected:
         """Compute the exact outputs and eager's for the current inputs."""
         inputs = self._copy_inputs(torch.clone)
-        before = [hash_tensor(tensor) for tensor in describe_value(inputs)[1]]
+        before = describe_value(self._current)[1]
         with torch.no_grad():
             self._device.synchronize()
             start = time.perf_counter()
             eager = self._model(*inputs)
             self._device.synchronize()
             eager_ms = (time.perf_counter() - start) * 1e3
-            changed = before != [hash_tensor(tensor) for tensor in describe_value(inputs)[1]]
+            now = describe_value(inputs)[1]
+            changed = not all(have_same_bytes(a, b) for a, b in zip(before, now, strict=True))
             exact = self._compute_exact()
         self._expected = [exact, eager]
         exact_node, eager_node = describe_value(self._expected, path="out")[0].children
