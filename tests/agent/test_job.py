@@ -52,15 +52,18 @@ class QuittingChat:
 
 
 class BrokenSandbox:
-    """A sandbox whose machine fails at every command."""
+    """A sandbox whose machine fails at every command of the agent; the judge's processes start."""
 
     containment = Containment.PROCESS
+
+    def __init__(self, real: Sandbox) -> None:
+        self._real = real
 
     def run(self, command: Command, stdin: bytes = b"") -> Completed:
         raise InfrastructureError("the machine is gone")
 
     def start(self, command: Command, log: Path) -> Running:
-        raise InfrastructureError("the machine is gone")
+        return self._real.start(command, log)
 
 
 class ListingChat:
@@ -100,11 +103,13 @@ def test_an_interrupted_job_goes_on_where_it_stopped(tmp_path: Path, job: Job, s
     assert [line for line in notes.seen if line.startswith("begin")] == ["begin two", "begin three"]
 
 
-def test_the_machines_failure_on_one_task_does_not_end_the_job(tmp_path: Path, job: Job) -> None:
+def test_the_machines_failure_on_one_task_does_not_end_the_job(
+    tmp_path: Path, job: Job, sandbox: Sandbox
+) -> None:
     first, second, third = job.tasks
     second = second.model_copy(update={"source": second.source + "# two\n"})
     job = job.model_copy(update={"tasks": (first, second, third)})
     with RunDir.create(tmp_path / "run", job) as run:
-        result = run_job(job, chat=ListingChat(), sandbox=BrokenSandbox(), run=run, observer=Notes())
+        result = run_job(job, chat=ListingChat(), sandbox=BrokenSandbox(sandbox), run=run, observer=Notes())
     assert [found.task_id for found in result.trajectories] == [first.task_id, third.task_id]
     assert result.failures == {second.task_id: "the machine is gone"}

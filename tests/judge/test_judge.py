@@ -92,8 +92,8 @@ def test_an_honest_submission_is_right_and_has_times(judge: Judge, make: Maker) 
     assert profiled.candidate is not None
     assert profiled.over_eager is not None
     assert profiled.over_eager.low <= profiled.over_eager.point <= profiled.over_eager.high
-    assert len(profiled.candidate.calls_ms) >= 30
-    assert profiled.sampled == 3
+    assert len(profiled.candidate.calls_ms) >= 20
+    assert profiled.sampled >= 3
     assert profiled.versions["torch"] == torch.__version__
 
 
