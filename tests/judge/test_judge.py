@@ -84,6 +84,7 @@ class Maker:
         return Artifact(folder=source, library=library)
 
 
+@pytest.mark.timing
 def test_an_honest_submission_is_right_and_has_times(judge: Judge, make: Maker) -> None:
     verified, profiled = judge.examine(make(), profile=True)
     assert (verified.status, verified.draws, verified.reason) == (VerifyStatus.OK, 5, "")
