@@ -2,14 +2,15 @@
 
 The judge times the whole course of a call as it sees it: inputs staged, forward, output handed over. Work
 that a submission moves out of its timed call, into the staging before it or the handing over after it,
-stays within that course. Eager, which is trusted, goes the same course in the reference process; what its
-course takes beyond its own time is the price of copying, and the rest of the candidate's course is its call:
+stays within that course. Eager, which is trusted, goes the same course in the reference process, which tells
+the price of copying:
 
-    judged = course(candidate) - (course(eager) - eager)
+    judged = forward(candidate) + (around(candidate) - 1.3 around(eager))+
 
-A course is the slope of the clock between K and 2K calls, so that what does not grow with the calls cancels.
+`around` is staging and handing over. Each is the slope of the clock between K and 2K calls, so that what does
+not grow with the calls cancels. Copying differs between two processes by up to a third, hence the factor.
 
-On the cuda target the course is forward alone: there each staging makes the device switch from one process
+On the cuda target only forward counts: there each staging makes the device switch from one process
 to another, which costs the candidate as much as many a kernel, and eager nothing.
 """
 
@@ -25,7 +26,7 @@ _TRIES = 6
 _SHARE = 0.25
 _SLACK_MS = 0.2
 """What waking two processes may vary by: a task far below a millisecond is hardly audited."""
-_COPY_SHARE = 0.1
+_COPY_SHARE = 0.3
 _BATCH_MS = 20.0
 _MIN_CALLS = 3
 
@@ -37,6 +38,19 @@ class Judgement(NamedTuple):
     """The judge's own estimate of one call."""
     agrees: bool
     """Whether the claim is not below it by more than the noise."""
+
+
+class Course(NamedTuple):
+    """What the judge's clock saw."""
+
+    forward_ms: float
+    """From the request to call until its reply."""
+    around_ms: float
+    """Staging before, handing over after."""
+
+    def take_shorter(self, other: "Course") -> "Course":
+        """The shorter of both in each part: noise only ever lengthens."""
+        return Course(min(self.forward_ms, other.forward_ms), min(self.around_ms, other.around_ms))
 
 
 class Audit:
@@ -57,22 +71,26 @@ class Audit:
         """
         wanted = max(_MIN_CALLS, int(_BATCH_MS / min(self._candidate_ms, self._eager_ms)))
         calls = min(calls, wanted)
-        candidate_ms = eager_ms = float("inf")
+        eager = candidate = Course(float("inf"), float("inf"))
         for _ in range(_TRIES):
-            eager_ms = min(eager_ms, self._measure_course(Contestant.EAGER, calls))
-            candidate_ms = min(candidate_ms, self._measure_course(Contestant.CANDIDATE, calls))
-            copying_ms = max(eager_ms - self._eager_ms, 0.0)
-            judged_ms = max(candidate_ms - copying_ms, 0.0)
-            noise_ms = _SLACK_MS + _COPY_SHARE * copying_ms
-            if judged_ms <= self._candidate_ms * (1 + _SHARE) + noise_ms:
+            eager = eager.take_shorter(self._measure_course(Contestant.EAGER, calls))
+            candidate = candidate.take_shorter(self._measure_course(Contestant.CANDIDATE, calls))
+            moved_ms = max(candidate.around_ms - (1 + _COPY_SHARE) * eager.around_ms, 0.0)
+            judged_ms = candidate.forward_ms + (moved_ms if self._is_whole else 0.0)
+            machine = max(eager.forward_ms / self._eager_ms, 1.0)
+            if judged_ms <= self._candidate_ms * machine * (1 + _SHARE) + _SLACK_MS:
                 return Judgement(judged_ms, True)
         return Judgement(judged_ms, False)
 
-    def _measure_course(self, lane: Contestant, calls: int) -> float:
-        return max((self._time_course(lane, 2 * calls) - self._time_course(lane, calls)) / calls, 0.0)
+    def _measure_course(self, lane: Contestant, calls: int) -> "Course":
+        long, short = self._time_course(lane, 2 * calls), self._time_course(lane, calls)
+        return Course(
+            forward_ms=max((long.forward_ms - short.forward_ms) / calls, 0.0),
+            around_ms=max((long.around_ms - short.around_ms) / calls, 0.0),
+        )
 
-    def _time_course(self, lane: Contestant, calls: int) -> float:
-        around_ns = forward_ns = 0
+    def _time_course(self, lane: Contestant, calls: int) -> "Course":
+        around_ns = 0
         for _ in range(calls):
             self._session.refresh(secrets.randbits(60) | 1)
             self._session.publish_inputs()
@@ -86,4 +104,4 @@ class Audit:
             self._session.hand_over(lane, index)
         around_ns += time.monotonic_ns() - start_ns - forward_ns
         self._session.drop(lane)
-        return (forward_ns + (around_ns if self._is_whole else 0)) / 1e6
+        return Course(forward_ms=forward_ns / 1e6, around_ms=around_ns / 1e6)
