@@ -5,6 +5,7 @@ line's end) and digraphs are handled as the standard says, because whoever disag
 where a comment or a string ends can be shown one program and compile another.
 """
 
+import functools
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
@@ -71,13 +72,14 @@ INCLUDE_NAME = re.compile(r'[ \t]*(<[^>\n]+>|"[^"\n]+")')
 INCLUDING = ("include", "include_next", "import", "embed")
 
 
-def cut_tokens(text: str) -> list[Token]:
+@functools.lru_cache(maxsize=64)
+def cut_tokens(text: str) -> tuple[Token, ...]:
     """All tokens of a source.
 
     Raises:
         CppSyntaxError: something has no end.
     """
-    return list(_Cutter(text).cut())
+    return tuple(_Cutter(text).cut())
 
 
 class _Cutter:

@@ -55,10 +55,10 @@ def evaluate(
     """
     with tempfile.TemporaryDirectory(prefix="artifact-", ignore_cleanup_errors=True) as folder:
         course = _Course(submission, setting, Path(folder))
-        goes_on = course.check() and until is not Stage.RULES
-        if goes_on and until is not Stage.BUILD:
+        examines = until not in (Stage.RULES, Stage.BUILD)
+        if examines:
             judge.prewarm()
-        if goes_on and course.build() and until is not Stage.BUILD:
+        if course.check() and until is not Stage.RULES and course.build() and examines:
             course.examine(judge, profile=until is Stage.PROFILE)
     return Evaluation(
         task_id=setting.task.task_id,

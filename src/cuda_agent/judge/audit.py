@@ -7,8 +7,8 @@ the price of copying:
 
     judged = forward(candidate) + (around(candidate) - 1.3 around(eager))+
 
-`around` is staging and handing over. Each is the slope of the clock between K and 2K calls, so that what does
-not grow with the calls cancels. Copying differs between two processes by up to a third, hence the factor.
+`around` is staging and handing over. Each is the clock's time for K calls, less that for none, which is the
+way to the process and back. Copying differs between two processes by up to a third, hence the factor.
 
 On the cuda target only forward counts: there each staging makes the device switch from one process
 to another, which costs the candidate as much as many a kernel, and eager nothing.
@@ -83,10 +83,10 @@ class Audit:
         return Judgement(judged_ms, False)
 
     def _measure_course(self, lane: Contestant, calls: int) -> "Course":
-        long, short = self._time_course(lane, 2 * calls), self._time_course(lane, calls)
+        full, empty = self._time_course(lane, calls), self._time_course(lane, 0)
         return Course(
-            forward_ms=max((long.forward_ms - short.forward_ms) / calls, 0.0),
-            around_ms=max((long.around_ms - short.around_ms) / calls, 0.0),
+            forward_ms=max((full.forward_ms - empty.forward_ms) / calls, 0.0),
+            around_ms=full.around_ms / calls,
         )
 
     def _time_course(self, lane: Contestant, calls: int) -> "Course":

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from cuda_agent.judge.device import Device, collect_versions, measure_copy_bandwidth, open_device
+from cuda_agent.judge.device import Device, collect_versions, open_device
 from cuda_agent.judge.mailbox import DeviceMailbox, HostMailbox, Mailbox
 from cuda_agent.judge.protocol import REQUEST, Attach, Prepare
 from cuda_agent.judge.replies import Done, Failed, Prepared, Reply
@@ -61,14 +61,9 @@ class Child:
         """Pay for the device before anything untrusted is loaded."""
         self._target = request.target
         self.device = open_device(request.target, precision=request.precision, threads=request.threads)
-        bandwidth = measure_copy_bandwidth(self.device)
         gc.collect()
         gc.freeze()
-        return Prepared(
-            device=self.device.name,
-            versions=collect_versions(request.target),
-            copy_gb_per_s=bandwidth,
-        )
+        return Prepared(device=self.device.name, versions=collect_versions(request.target))
 
     def attach(self, request: Attach, fds: list[int]) -> Done:
         """Open a mailbox in place of the one of that name."""

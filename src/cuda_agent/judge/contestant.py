@@ -1,7 +1,8 @@
 """One callable module inside a child process: staging its inputs, calling it, keeping its outputs."""
 
 import gc
-from collections.abc import Iterator
+import secrets
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
@@ -11,10 +12,15 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from cuda_agent.judge.device import Device
 from cuda_agent.judge.guard import OperatorGuard
-from cuda_agent.judge.mailbox import Mailbox, read_tensors, write_tensors
+from cuda_agent.judge.mailbox import Mailbox, view_tensors, write_tensors
 from cuda_agent.judge.protocol import Call, CallMode
 from cuda_agent.judge.replies import Called
-from cuda_agent.judge.tree import Node, build_value, compute_offsets, describe_value, map_tensors
+from cuda_agent.judge.tree import Node, build_value, compute_offsets, describe_value
+
+_ALIGNMENT = 512
+"""In bytes, of each staged tensor: what CUDA's own allocations have."""
+_OFFSETS = 128
+"""How many places on its board a set may start at."""
 
 
 class Lane:
@@ -24,17 +30,18 @@ class Lane:
         """Wrap a callable that takes the task's inputs."""
         self._module = module
         self._device = device
+        self._shelf = Shelf()
         self._staged: list[tuple[Any, ...]] = []
         self._outputs: list[object] = []
+        self._last: list[torch.Tensor] = []
 
     def stage(self, inbox: Mailbox, inputs: Node) -> None:
         """Copy the inputs in the inbox to fresh addresses."""
-        value = build_value(inputs, read_tensors(inbox, inputs.list_tensors()))
-        self._staged.append(tuple(value))  # type: ignore[arg-type]
+        self._stage(inputs, view_tensors(inbox, inputs.list_tensors()))
 
     def stage_value(self, inputs: tuple[object, ...]) -> None:
         """Copy inputs of this process to fresh addresses."""
-        self._staged.append(tuple(map_tensors(inputs, torch.clone)))  # type: ignore[arg-type]
+        self._stage(*describe_value(inputs))
 
     def call(self, request: Call) -> Called:
         """Call once on each staged set, in order; earlier outputs are dropped first."""
@@ -64,14 +71,20 @@ class Lane:
         """Forget inputs and outputs."""
         self._staged.clear()
         self._outputs.clear()
+        self._last = []
+        self._shelf.clear()
+
+    def _stage(self, node: Node, tensors: Sequence[torch.Tensor]) -> None:
+        self._last = list(tensors)
+        value: Any = build_value(node, self._shelf.copy(tensors))
+        self._staged.append(tuple(value))
 
     def _call_all(self, *, checked: bool) -> Called:
-        before = self._copy_staged() if checked else []
         self._device.synchronize()
         for inputs in self._staged:
             self._outputs.append(self._module(*inputs))
         self._device.synchronize()
-        return Called(inputs_changed=checked and self._differs(before))
+        return Called(inputs_changed=checked and self._has_changed())
 
     def _call_timed(self) -> tuple[float, ...]:
         calls_ms = []
@@ -85,26 +98,66 @@ class Lane:
             gc.enable()
         return tuple(calls_ms)
 
-    def _copy_staged(self) -> list[torch.Tensor]:
+    def _has_changed(self) -> bool:
+        """Whether the inputs staged last differ from what they were copied from."""
         with _disable_current_modes():
-            return [tensor.clone() for tensor in describe_value(self._staged)[1]]
+            now = describe_value(self._staged[-1])[1]
+            return not all(have_same_bytes(a, b) for a, b in zip(self._last, now, strict=True))
 
-    def _differs(self, before: list[torch.Tensor]) -> bool:
-        with _disable_current_modes():
-            now = describe_value(self._staged)[1]
-            return not all(have_same_bytes(a, b) for a, b in zip(before, now, strict=True))
+
+class Shelf:
+    """Memory for staged inputs that is kept from block to block, so that no call pays for page faults.
+
+    Each set of tensors lies on a board of its own, at an offset that nobody can know before.
+    """
+
+    def __init__(self) -> None:
+        """Own nothing yet."""
+        self._free: list[torch.Tensor] = []
+        self._taken: list[torch.Tensor] = []
+
+    def copy(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """Copies of the tensors on a board that nothing else lies on."""
+        sizes = [-(-tensor.nbytes // _ALIGNMENT) * _ALIGNMENT for tensor in tensors]
+        offset = secrets.randbelow(_OFFSETS) * _ALIGNMENT
+        board = self._take(sum(sizes) + _OFFSETS * _ALIGNMENT, tensors)
+        copies = []
+        for tensor, size in zip(tensors, sizes, strict=True):
+            flat = board[offset : offset + tensor.nbytes].view(tensor.dtype)
+            copies.append(flat.view(tensor.shape).copy_(tensor))
+            offset += size
+        return copies
+
+    def clear(self) -> None:
+        """All boards are free again."""
+        self._free += self._taken
+        self._taken = []
+
+    def _take(self, nbytes: int, tensors: Sequence[torch.Tensor]) -> torch.Tensor:
+        self._free = [board for board in self._free if board.numel() >= nbytes]
+        secrets.SystemRandom().shuffle(self._free)
+        device = tensors[0].device if tensors else None
+        board = self._free.pop() if self._free else torch.empty(nbytes, dtype=torch.uint8, device=device)
+        self._taken.append(board)
+        return board
 
 
 @contextmanager
 def poison_fresh_memory() -> Iterator[None]:
     """Fill whatever torch allocates without a value with NaN, or the largest whole number."""
-    torch.use_deterministic_algorithms(True, warn_only=True)
+    # The switch itself: its public form first imports torch.compile's machinery, for two seconds.
+    torch._C._set_deterministic_algorithms(True, warn_only=True)
     try:
         yield
     finally:
-        torch.use_deterministic_algorithms(False)
+        torch._C._set_deterministic_algorithms(False, warn_only=False)
 
 
 def have_same_bytes(a: torch.Tensor, b: torch.Tensor) -> bool:
     """Whether two tensors of one shape and dtype hold the same bytes (a NaN is then equal to itself)."""
-    return torch.equal(a.contiguous().view(-1).view(torch.uint8), b.contiguous().view(-1).view(torch.uint8))
+    return torch.equal(_view_bytes(a), _view_bytes(b))
+
+
+def _view_bytes(value: torch.Tensor) -> torch.Tensor:
+    flat = value.contiguous().view(-1)
+    return flat.view(torch.int64 if flat.nbytes % 8 == 0 else torch.uint8)

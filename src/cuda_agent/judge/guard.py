@@ -33,6 +33,11 @@ class ForbiddenOperatorError(RuntimeError):
 class OperatorGuard(TorchDispatchMode):
     """Refuses every operator that is not allowed."""
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Nothing is compiled in a runner, and torch.compile's machinery takes over a second to import."""
+        return False
+
     def __torch_dispatch__(
         self,
         func: Any,  # noqa: ANN401  the dispatcher's own types

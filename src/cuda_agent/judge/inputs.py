@@ -62,7 +62,11 @@ def refresh_values(values: Sequence[torch.Tensor], seed: int) -> list[torch.Tens
     def rotate(value: torch.Tensor) -> torch.Tensor:
         distance = int(torch.randint(1, 1 << 62, (), generator=generator)) % max(value.numel(), 1)
         factor = 0.9 + 0.1 * float(torch.rand((), generator=generator))
-        return value.reshape(-1).roll(distance).mul_(factor).view(value.shape)
+        flat, rotated = value.reshape(-1), torch.empty_like(value).view(-1)
+        split = value.numel() - distance
+        torch.mul(flat[:split], factor, out=rotated[distance:])
+        torch.mul(flat[split:], factor, out=rotated[:distance])
+        return rotated.view(value.shape)
 
     return [rotate(value) if value.is_floating_point() else value.clone() for value in values]
 

@@ -130,18 +130,18 @@ class Judge:
             verified = Verifier(session, opened.arguments, policy=self._policy).run()
             if not profile or verified.status is not VerifyStatus.OK:
                 return verified, None
-            return verified, Profiler(session, policy=self._policy, facts=self._collect_facts()).run()
+            return verified, Profiler(session, policy=self._policy, facts=self._collect_facts(opened)).run()
         finally:
             session.close()
             if self._reference.is_gone():
                 self._forget_reference()
 
-    def _collect_facts(self) -> Facts:
+    def _collect_facts(self, opened: TaskOpened) -> Facts:
         assert self._prepared is not None
         return Facts(
             device=self._prepared.device,
             versions=self._prepared.versions,
-            copy_gb_per_s=self._prepared.copy_gb_per_s,
+            copy_gb_per_s=opened.copy_gb_per_s,
             memory_bytes=self._allow_bytes() // 2,
         )
 

@@ -154,9 +154,7 @@ class Profiler:
         eager = build_timing(self._times[Contestant.EAGER])
         compiled = self._times.get(Contestant.COMPILED)
         audit = Audit(self._session, candidate_ms=candidate.median_ms, eager_ms=eager.median_ms).run(
-            calls=min(
-                _AUDIT_CALLS, max(1, self._facts.memory_bytes // max(self._measure_set_bytes(), 1) // 2)
-            )
+            calls=min(_AUDIT_CALLS, max(1, self._facts.memory_bytes // max(self._measure_set_bytes(), 1)))
         )
         result = ProfileResult(
             status=ProfileStatus.OK,

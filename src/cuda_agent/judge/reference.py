@@ -19,6 +19,7 @@ import torch
 
 from cuda_agent.judge.child import Child, Handler, connect
 from cuda_agent.judge.contestant import Lane, have_same_bytes
+from cuda_agent.judge.device import measure_copy_bandwidth
 from cuda_agent.judge.footprint import estimate_bytes
 from cuda_agent.judge.inputs import (
     VARIANTS,
@@ -58,6 +59,7 @@ class Reference:
         self._program: ModuleType | None = None
         self._arguments: Any = None
         self._fits = False
+        self._writes_inputs = False
         self._model: Any = None
         self._exact_model: Any = None
         self._drawn: Any = None
@@ -90,7 +92,11 @@ class Reference:
         needed = estimate_bytes(self._program)
         self._fits = needed <= request.memory_bytes
         self._arguments = self._on_device(self._program.get_init_inputs()) if self._fits else []
-        return TaskOpened(needed_bytes=needed, arguments=describe_value(self._arguments)[0])
+        return TaskOpened(
+            needed_bytes=needed,
+            arguments=describe_value(self._arguments)[0],
+            copy_gb_per_s=measure_copy_bandwidth(self._device),
+        )
 
     def draw_weights(self, request: DrawWeights) -> Described:
         """Fresh weights from a seed, with what is constant in them randomised.
@@ -161,20 +167,18 @@ class Reference:
 
     def expect(self, request: Expect) -> Expected:
         """Compute the exact outputs and eager's for the current inputs."""
-        inputs = self._copy_inputs(torch.clone)
-        before = describe_value(self._current)[1]
         with torch.no_grad():
             self._device.synchronize()
             start = time.perf_counter()
-            eager = self._model(*inputs)
+            eager = self._run_eager()
             self._device.synchronize()
             eager_ms = (time.perf_counter() - start) * 1e3
-            now = describe_value(inputs)[1]
-            changed = not all(have_same_bytes(a, b) for a, b in zip(before, now, strict=True))
             exact = self._compute_exact()
         self._expected = [exact, eager]
         exact_node, eager_node = describe_value(self._expected, path="out")[0].children
-        return Expected(exact=exact_node, eager=eager_node, inputs_changed=changed, eager_ms=eager_ms)
+        return Expected(
+            exact=exact_node, eager=eager_node, inputs_changed=self._writes_inputs, eager_ms=eager_ms
+        )
 
     def warm(self, request: Warm) -> Done:
         """Draw weights and inputs that no submission will meet, and compile for their shapes."""
@@ -182,6 +186,11 @@ class Reference:
             return Done()
         self.draw_weights(DrawWeights(seed=0))
         self.draw_inputs(DrawInputs(seed=0, variant=0))
+        inputs = self._copy_inputs(torch.clone)
+        with torch.no_grad():
+            self._model(*inputs)
+        before, now = (describe_value(value)[1] for value in (self._current, inputs))
+        self._writes_inputs = not all(have_same_bytes(a, b) for a, b in zip(before, now, strict=True))
         return self.compile(Compile())
 
     def compile(self, request: Compile) -> Done:
@@ -277,14 +286,26 @@ class Reference:
             # No float64 form of some operator, or no room for it.
             return self._model(*self._copy_inputs(torch.clone))
 
+    def _run_eager(self) -> Any:  # noqa: ANN401
+        """What the reference gives for the current inputs, which stay as they are."""
+        if self._writes_inputs:
+            return self._model(*self._copy_inputs(torch.clone))
+        leaves = describe_value(self._current)[1]
+        versions = [leaf._version for leaf in leaves]
+        outputs = self._model(*self._current)
+        if [leaf._version for leaf in leaves] != versions:
+            raise RuntimeError("the reference writes to its inputs, but only for some of their values")
+        return outputs
+
     def _copy_inputs(self, copy_tensor: Callable[[torch.Tensor], torch.Tensor]) -> Any:  # noqa: ANN401
         return map_tensors(self._current, copy_tensor)
 
     def _is_finite(self, inputs: Any) -> bool:  # noqa: ANN401
         with torch.no_grad():
-            copies: Any = map_tensors(inputs, torch.clone)
-            outputs = describe_value(self._model(*copies))[1]
-        return all(bool(torch.isfinite(out).all()) for out in outputs if out.is_floating_point())
+            self._current = inputs
+            outputs = describe_value(self._run_eager())[1]
+        bounds = [torch.stack(out.aminmax()) for out in outputs if out.is_floating_point() and out.numel()]
+        return all(bool(torch.isfinite(bound).all()) for bound in bounds)
 
 
 def import_source(source: str) -> ModuleType:

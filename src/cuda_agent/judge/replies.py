@@ -39,8 +39,6 @@ class Prepared(Record):
     """The device's name."""
     versions: dict[str, str]
     """Versions of what matters."""
-    copy_gb_per_s: float
-    """Measured copy bandwidth, bytes read plus bytes written."""
 
 
 class Described(Record):
@@ -61,6 +59,8 @@ class TaskOpened(Record):
     """Estimate of inputs, weights and outputs together; 0 when it could not be estimated."""
     arguments: Node
     """The constructor's arguments; an empty list when the task does not fit."""
+    copy_gb_per_s: float
+    """Measured copy bandwidth, bytes read plus bytes written."""
 
 
 class Expected(Record):

@@ -46,7 +46,7 @@ class Verifier:
     def run(self) -> VerifyResult:
         """Compare with the reference on hidden draws, then look for ways to be right without working."""
         try:
-            finding = self._check_draws() or self._check_replay() or self._check_decoy()
+            finding = self._check_draws() or self._check_decoy()
         except CandidateError as error:
             return describe_failure(error, self._step)
         except TaskProcessError as error:
@@ -73,15 +73,20 @@ class Verifier:
                 self._session.draw_weights()
             self._step = "forward"
             self._session.draw_inputs(variants[draw % VARIANTS])
-            expected = self._session.expect()
-            self._session.stage(Contestant.CANDIDATE)
-            called = self._call()
-            finding = self._compare(expected, 0) or self._look_around(called, expected)
+            is_last = draw == self._policy.draws - 1
+            replays = is_last and self._policy.has(Layer.REPLAY)
+            finding = self._check_replay() if replays else self._check_draw()
             self._session.drop(Contestant.CANDIDATE)
             if finding is not None:
                 return finding
             self._draws += 1
         return None
+
+    def _check_draw(self) -> Finding | None:
+        expected = self._session.expect()
+        self._session.stage(Contestant.CANDIDATE)
+        called = self._call(1)
+        return self._compare(expected, 0) or self._look_around(called, expected)
 
     def _look_around(self, called: Called, expected: Outputs) -> Finding | None:
         if called.inputs_changed and not expected.inputs_changed:
@@ -99,23 +104,24 @@ class Verifier:
         return None
 
     def _check_replay(self) -> Finding | None:
-        """Inputs, the same with one element changed, the same again; then all three outputs."""
-        if not self._policy.has(Layer.REPLAY):
-            return None
-        self._session.stage(Contestant.CANDIDATE)
+        """A draw whose inputs come thrice: as they are, with one element changed, as they are."""
         seed = secrets.randbits(60)
+        expected = self._session.expect()
+        self._session.stage(Contestant.CANDIDATE)
         self._session.perturb(seed)
         self._session.stage(Contestant.CANDIDATE)
         self._session.refresh(0)
         self._session.stage(Contestant.CANDIDATE)
-        self._call()
-        original = self._session.expect()
-        finding = self._explain(self._compare(original, 0), 0) or self._explain(self._compare(original, 2), 2)
-        if finding is None:
-            self._session.perturb(seed)
-            finding = self._explain(self._compare(self._session.expect(), 1), 1)
-        self._session.drop(Contestant.CANDIDATE)
-        return finding
+        called = self._call(3)
+        finding = (
+            self._explain(self._compare(expected, 0), 0)
+            or self._explain(self._compare(expected, 2), 2)
+            or self._look_around(called, expected)
+        )
+        if finding is not None:
+            return finding
+        self._session.perturb(seed)
+        return self._explain(self._compare(self._session.expect(), 1), 1)
 
     def _explain(self, finding: Finding | None, which: int) -> Finding | None:
         if finding is None:
@@ -126,12 +132,12 @@ class Verifier:
         """With the kernels switched off, the right answer can only come from somewhere else."""
         if not self._policy.has(Layer.MUTE):
             return None
-        self._session.draw_inputs(0)
+        self._session.refresh(secrets.randbits(60) | 1)
         expected = self._session.expect()
         self._session.stage(Contestant.CANDIDATE)
         self._session.mute(True)
         try:
-            self._call()
+            self._call(1)
             wrong = self._compare(expected, 0) is not None
         except CandidateError as error:
             if error.how != "failed":
@@ -146,14 +152,14 @@ class Verifier:
             reason="forward gives the right answer with its kernels switched off: they do not do the work",
         )
 
-    def _call(self) -> Called:
+    def _call(self, calls: int) -> Called:
         request = Call(
             contestant=Contestant.CANDIDATE,
             mode=CallMode.CHECK,
             guarded=self._policy.has(Layer.GUARD),
             poisoned=self._policy.has(Layer.POISON),
         )
-        return self._session.call(request, calls=3)
+        return self._session.call(request, calls=calls)
 
     def _compare(self, expected: Outputs, index: int) -> Finding | None:
         finding = compare_output(self._session, expected, index=index, policy=self._policy)
