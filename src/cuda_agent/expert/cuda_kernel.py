@@ -89,15 +89,24 @@ class CudaKernel(KernelWriter):
             self._close()
 
     def _write_vectors(self) -> None:
-        """Items that are vectors: each thread takes a few that lie a block apart."""
+        """Items that are vectors: each thread takes a few that lie a block apart, or one behind the other."""
         kernel, shape = self.kernel, self.shape
+        counts = [*kernel.outer, *kernel.cols, kernel.loops[0] // shape.vector]
+        if shape.is_stacked:
+            self._say_item(f"block * {shape.threads} + threadIdx.x")
+            stacks = counts[0] // shape.rows
+            self._say_counters("item", [stacks, *counts[1:]], names=["stack", *name_counters(kernel)[1:]])
+            if self._is_partial:
+                self._open(f"if (item < {shape.items // shape.rows}) {{")
         self._say("#pragma unroll", indent=0)
         self._open(f"for (int u = 0; u < {shape.rows}; ++u) {{")
-        item = f"block * {shape.items_per_block} + u * {shape.threads} + threadIdx.x"
-        self._say(f"const {self._whole} item = static_cast<{self._whole}>({item});")
-        if self._is_partial:
-            self._open(f"if (item < {shape.items}) {{")
-        self._say_counters("item", [*kernel.outer, *kernel.cols, kernel.loops[0] // shape.vector], first=0)
+        if shape.is_stacked:
+            self._say(f"const {self._whole} r0 = stack * {shape.rows} + u;")
+        else:
+            self._say_item(f"block * {shape.items_per_block} + u * {shape.threads} + threadIdx.x")
+            if self._is_partial:
+                self._open(f"if (item < {shape.items}) {{")
+            self._say_counters("item", counts, names=name_counters(kernel))
         self._say_values(self.schedule.row_start)
         for one in self.schedule.passes:
             self._say_accumulators(one)
@@ -108,12 +117,15 @@ class CudaKernel(KernelWriter):
             self._close()
         self._close()
 
-    def _say_counters(self, item: str, counts: list[int], *, first: int) -> None:
-        """Take a number apart into the counters from `first` on; the innermost counts in vectors."""
-        names, rest = name_counters(self.kernel)[first:], item
+    def _say_item(self, item: str) -> None:
+        self._say(f"const {self._whole} item = static_cast<{self._whole}>({item});")
+
+    def _say_counters(self, item: str, counts: list[int], *, names: list[str]) -> None:
+        """Take a number apart into counters; the innermost of the kernel counts in vectors."""
+        rest, innermost = item, name_counters(self.kernel)[-1]
         for place in range(len(counts) - 1, -1, -1):
             own = f"{rest} % {counts[place]}" if place else rest
-            is_inner = first + place == self.kernel.inner
+            is_inner = names[place] == innermost
             group = f"({own})" if " " in own else own
             scaled = f"{group} * {self.shape.vector}" if is_inner and self.shape.vector > 1 else own
             self._say(f"const {self._whole} {names[place]} = {scaled};")
@@ -127,7 +139,7 @@ class CudaKernel(KernelWriter):
             self._say(f"const bool has_row = {own} < {shape.items};")
             own = f"has_row ? {own} : {shape.items - 1}"
         self._say(f"const {self._whole} row = static_cast<{self._whole}>({own});")
-        self._say_counters("row", list(kernel.outer), first=0)
+        self._say_counters("row", list(kernel.outer), names=name_counters(kernel))
         for number in self.schedule.kept:
             size = f"[{shape.steps[kernel.values[number].loop]}][{shape.vector}]"
             self._say(f"{self._get_scalar(number)} kept{number}{size};")
@@ -185,7 +197,7 @@ class CudaKernel(KernelWriter):
             self._open(f"if (at < {shape.vectors[loop]}) {{")
         if is_placed:
             counts = [*kernel.cols, kernel.loops[loop] // shape.vector]
-            self._say_counters("at", counts, first=len(kernel.outer))
+            self._say_counters("at", counts, names=name_counters(kernel)[len(kernel.outer) :])
         self._write_vector(sweep, step="s")
         if not is_whole:
             self._close()

@@ -36,6 +36,9 @@ class CudaShape:
     """Whether a row's kept values fit into registers, so that passes need not read it again."""
     items: int
     """Rows, or vectors where there are no rows."""
+    is_stacked: bool = False
+    """Whether a thread's vectors lie along the outermost counter, one behind the other, so that what does
+    not depend on it is loaded once for all of them; only where there are no rows."""
 
     @property
     def block(self) -> int:
@@ -72,7 +75,16 @@ def is_packed(kernel: Kernel, access: Access, *, vector: int) -> bool:
 
 def is_read_once(kernel: Kernel, access: Access) -> bool:
     """Whether every row reads elements of its own."""
-    return bool(kernel.outer) and all(access.get_coefficient(c) for c in range(len(kernel.outer)))
+    return all(access.get_coefficient(c) for c in range(len(kernel.outer)))
+
+
+def can_stack(kernel: Kernel, count: int) -> bool:
+    """Whether `count` neighbours along the outermost counter share some of what they load, and not all."""
+    if not kernel.outer or kernel.outer[0] % count or count == 1:
+        return False
+    loads = [access for access, is_store in find_accesses(kernel) if not is_store]
+    own = [bool(access.picks) or access.get_coefficient(0) != 0 for access in loads]
+    return any(own) and not all(own)
 
 
 def choose_vector(kernel: Kernel, plan: Plan, *, widest_bytes: int) -> int:
@@ -98,7 +110,8 @@ def choose_shape(kernel: Kernel, plan: Plan, *, choice: Choice) -> CudaShape:
     vectors = tuple(per_column * length // vector for length in kernel.loops)
     if not has_columns(kernel):
         items = prod(kernel.outer) * vectors[0]
-        return CudaShape(vector, choice.threads, choice.unroll, vectors, False, True, items)
+        is_stacked = can_stack(kernel, choice.unroll)
+        return CudaShape(vector, choice.threads, choice.unroll, vectors, False, True, items, is_stacked)
     longest = max(vectors)
     if longest <= WARP * REGISTER_VECTORS:
         threads = min(WARP, round_up_power(longest))
