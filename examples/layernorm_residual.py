@@ -5,9 +5,9 @@ import torch.nn as nn
 
 # About 10 to 60 ms on a few CPU cores, 1 to 5 ms on a data-centre GPU.
 DTYPE = torch.bfloat16 if torch.cuda.is_available() else torch.float32
-BATCH = 256 if torch.cuda.is_available() else 8
+BATCH = 64 if torch.cuda.is_available() else 8
 TOKENS = 2048
-CHANNELS = 1024
+CHANNELS = 4096 if torch.cuda.is_available() else 1024
 
 
 class Model(nn.Module):

@@ -11,7 +11,7 @@ if [ $# -ne 1 ]; then sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 2; fi
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
 cd "$(dirname "$0")/.."
-steps=${STEPS:-doctor tests examples}
+steps=${STEPS-doctor tests examples}
 wheels=${WHEELS:+$(cd "$WHEELS" && pwd)}
 venv=.venv-device
 scratch=$(mktemp -d)

@@ -8,7 +8,8 @@ the price of copying:
     judged = forward(candidate) + (around(candidate) - 1.3 around(eager))+
 
 `around` is staging and handing over. Each is the clock's time for K calls, less that for none, which is the
-way to the process and back. Copying differs between two processes by up to a third, hence the factor.
+way to the process and back, and the device's waking (a GPU takes a millisecond to switch from one process to
+another). Copying differs between two processes by up to a third, hence the factor.
 
 On the cuda target only forward counts: there each staging makes the device switch from one process
 to another, which costs the candidate as much as many a kernel, and eager nothing.

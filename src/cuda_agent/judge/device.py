@@ -29,6 +29,10 @@ class Device(Protocol):
         """Wait until all work on the device is done."""
         ...
 
+    def wake(self) -> None:
+        """Do a little work and wait for it: what follows finds the device switched to this process."""
+        ...
+
     def time_call(self, call: Callable[[], object]) -> tuple[object, float]:
         """Flush the caches, then run `call` alone on the device: its result and time in milliseconds."""
         ...
@@ -46,6 +50,10 @@ class CpuDevice:
 
     def synchronize(self) -> None:
         """Nothing runs behind our back."""
+
+    def wake(self) -> None:
+        """Write the flush buffer once, with all threads."""
+        self._flush_buffer.add_(1)
 
     def time_call(self, call: Callable[[], object]) -> tuple[object, float]:
         """Wall-clock time, after writing a buffer larger than the last-level cache."""
@@ -69,6 +77,11 @@ class CudaDevice:
 
     def synchronize(self) -> None:
         """Wait for every stream of the device."""
+        torch.cuda.synchronize()
+
+    def wake(self) -> None:
+        """Write the flush buffer once."""
+        self._flush_buffer.add_(1)
         torch.cuda.synchronize()
 
     def time_call(self, call: Callable[[], object]) -> tuple[object, float]:
