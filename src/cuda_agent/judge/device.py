@@ -88,11 +88,13 @@ class CudaDevice:
         """Time between two events, and whatever outlasts them on other streams.
 
         The flush before the call is still running when the call is launched, so that launch latency
-        hides behind it, as it does in a busy program.
+        hides behind it, as it does in a busy program. It writes and then reads, for what it leaves in
+        the cache unwritten the call would have to write back.
         """
         start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         torch.cuda.synchronize()
         self._flush_buffer.add_(1)
+        self._flush_buffer.amax()
         start.record()
         result = call()
         end.record()

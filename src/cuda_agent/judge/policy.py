@@ -73,7 +73,9 @@ class JudgePolicy(Config):
     warmup_calls: int = 5
     """Untimed calls of each contestant."""
     rounds: int = 4
-    """Rounds of blocks; every second round runs in reverse order (ABBA)."""
+    """Rounds of blocks at least; every second round runs in reverse order (ABBA)."""
+    rounds_s: float = 1.5
+    """Seconds that rounds may take before only doubt adds more: short tasks get more rounds."""
     max_rounds: int = 18
     """Rounds at most, while an interval straddles the margin."""
     block_calls: int = 5

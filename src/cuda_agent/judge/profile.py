@@ -2,6 +2,7 @@
 
 import random
 import secrets
+import time
 from typing import NamedTuple
 
 from cuda_agent.judge.audit import Audit
@@ -99,8 +100,10 @@ class Profiler:
         sampled |= set(range(self._policy.rounds, self._policy.max_rounds))
         if not self._policy.has(Layer.TIMED_SAMPLES):
             sampled.clear()
+        end = time.monotonic() + self._policy.rounds_s
         for count in range(self._policy.max_rounds):
-            if count >= self._policy.rounds and not self._is_undecided():
+            is_enough = count >= self._policy.rounds and time.monotonic() >= end
+            if is_enough and not self._is_undecided():
                 break
             for lane in lanes if count % 2 == 0 else reversed(lanes):
                 seeds, calls_ms = self._time_block(lane, self._block_calls, keep=True)
