@@ -8,8 +8,9 @@ the price of copying:
     judged = forward(candidate) + (around(candidate) - 1.3 around(eager))+
 
 `around` is staging and handing over. Each is the clock's time for K calls, less that for none, which is the
-way to the process and back, and the device's waking (a GPU takes a millisecond to switch from one process to
-another). Copying differs between two processes by up to a third, hence the factor.
+way to the process and back. Before the clock starts the process works a little: a core that slept, or a GPU
+that served another process, takes some milliseconds to come back. Copying differs between two processes by up
+to a third, hence the factor.
 
 On the cuda target only forward counts: there each staging makes the device switch from one process
 to another, which costs the candidate as much as many a kernel, and eager nothing.
@@ -98,6 +99,7 @@ class Audit:
             start_ns = time.monotonic_ns()
             self._session.stage_published(lane)
             around_ns += time.monotonic_ns() - start_ns
+        self._session.wake(lane)
         start_ns = time.monotonic_ns()
         self._session.call(Call(contestant=lane, mode=CallMode.BATCH), calls=calls)
         forward_ns = time.monotonic_ns() - start_ns

@@ -10,7 +10,7 @@ from typing import Any
 
 from cuda_agent.judge.device import Device, collect_versions, open_device
 from cuda_agent.judge.mailbox import DeviceMailbox, HostMailbox, Mailbox
-from cuda_agent.judge.protocol import REQUEST, Attach, Prepare
+from cuda_agent.judge.protocol import REQUEST, Attach, Prepare, Wake
 from cuda_agent.judge.replies import Done, Failed, Prepared, Reply
 from cuda_agent.judge.wire import PeerGoneError, Wire
 from cuda_agent.tasks.target import Target
@@ -75,11 +75,19 @@ class Child:
             self._boxes[request.box] = HostMailbox(fds[0], request.nbytes)
         return Done()
 
+    def wake(self) -> Done:
+        """Keep the device busy for a moment."""
+        assert self.device is not None, "prepare comes first"
+        self.device.wake()
+        return Done()
+
     def _answer(self, request: Any, fds: list[int], *, handlers: Mapping[str, Handler]) -> Reply:  # noqa: ANN401
         if isinstance(request, Prepare):
             return self.prepare(request)
         if isinstance(request, Attach):
             return self.attach(request, fds)
+        if isinstance(request, Wake):
+            return self.wake()
         return handlers[request.kind](request)
 
 

@@ -53,8 +53,6 @@ class Lane:
                 conditions.enter_context(OperatorGuard())  # type: ignore[no-untyped-call]
             if request.mode is CallMode.TIMED:
                 return Called(calls_ms=self._call_timed())
-            if request.mode is CallMode.BATCH:
-                self._device.wake()
             return self._call_all(checked=request.mode is CallMode.CHECK)
 
     def collect(self, outbox: Mailbox, index: int) -> Node:

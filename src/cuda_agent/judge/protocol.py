@@ -213,6 +213,13 @@ class Collect(Record):
     """Which of the kept outputs."""
 
 
+class Wake(Record):
+    """Do a little work on the device, so that what follows finds it awake and switched to this process."""
+
+    kind: Literal["wake"] = "wake"
+    """Which request."""
+
+
 class Drop(Record):
     """Forget staged inputs and kept outputs."""
 
@@ -224,7 +231,7 @@ class Drop(Record):
 
 Request = Annotated[
     Prepare | Attach | Load | Construct | SetWeights | OpenTask | DrawWeights | DrawInputs | Publish
-    | Mute | Perturb | Warm | Refresh | Expect | Compile | Stage | Call | Collect | Drop,
+    | Mute | Perturb | Warm | Refresh | Expect | Compile | Stage | Call | Collect | Drop | Wake,
     Field(discriminator="kind"),
 ]  # fmt: skip
 

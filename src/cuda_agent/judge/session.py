@@ -26,6 +26,7 @@ from cuda_agent.judge.protocol import (
     Request,
     SetWeights,
     Stage,
+    Wake,
 )
 from cuda_agent.judge.replies import Called, Described, Done, Expected, Reply
 from cuda_agent.judge.tree import Node, NodeKind, compute_offsets
@@ -162,6 +163,13 @@ class Session:
         if request.contestant is not Contestant.CANDIDATE:
             return self._ask_reference(request, Called)
         return self._ask_runner(request, Called, timeout_s=15 + calls * self.eager_ms * 0.1)
+
+    def wake(self, contestant: Contestant) -> None:
+        """Have the contestant's process work a little on the device, so that it is awake."""
+        if contestant is Contestant.CANDIDATE:
+            self._ask_runner(Wake(), Done, timeout_s=30)
+        else:
+            self._ask_reference(Wake(), Done)
 
     def mute(self, on: bool) -> None:
         """Switch the submission's kernels off, or on again."""
