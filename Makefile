@@ -30,17 +30,17 @@ demo: $(VENV)/.stamp
 	@$(BIN)/cuda-agent run examples/*.py --policy $(POLICY) $(ARGS)
 
 # Tests that measure time would disturb each other, so they run alone, afterwards.
-test: $(VENV)/.stamp
+test: $(VENV)/.stamp-dev
 	@$(BIN)/pytest -q -n $(JOBS) -m "not timing" $(ARGS)
 	@$(BIN)/pytest -q -m timing $(ARGS) || [ $$? = 5 ] # 5: no such test was selected
 
-check: $(VENV)/.stamp
+check: $(VENV)/.stamp-dev
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
-judge-report: $(VENV)/.stamp
+judge-report: $(VENV)/.stamp-dev
 	@$(BIN)/python -m scripts.judge_report $(ARGS)
 
 size:
@@ -52,13 +52,19 @@ size:
 	  END { for (r in lines) printf "%-18s %4d files %6d lines\n", r, files[r], lines[r] | "sort"; \
 	        close("sort"); printf "%-18s %4d files %6d lines\n", "total", count, sum }'
 
-docs: $(VENV)/.stamp
+docs: $(VENV)/.stamp-dev
 	@$(BIN)/python scripts/readme_tree.py --write
 
-venv: $(VENV)/.stamp
+venv: $(VENV)/.stamp-dev
+
+export PYTHON VENV_FLAGS WHEELS
 
 $(VENV)/.stamp: pyproject.toml constraints.txt scripts/venv.sh
-	@PYTHON="$(PYTHON)" VENV_FLAGS="$(VENV_FLAGS)" WHEELS="$(WHEELS)" scripts/venv.sh $(VENV)
+	@scripts/venv.sh $(VENV)
+	@touch $@
+
+$(VENV)/.stamp-dev: $(VENV)/.stamp
+	@scripts/venv.sh $(VENV) dev
 	@touch $@
 
 clean:

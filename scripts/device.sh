@@ -34,11 +34,11 @@ step() {
 has_torch() { "${PYTHON:-python3}" -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec("torch") is None)'; }
 
 install() {
-  local flags="" extras=dev
+  local flags=""
   if has_torch; then flags=--system-site-packages; fi
+  export PYTHON=${PYTHON:-python3} VENV_FLAGS=$flags WHEELS=$wheels
   # Without network the linters stay out; pytest comes with the machine or with the wheels.
-  if [ -n "$wheels" ]; then extras=""; fi
-  PYTHON=${PYTHON:-python3} VENV_FLAGS=$flags WHEELS=$wheels EXTRAS=$extras scripts/venv.sh "$venv"
+  scripts/venv.sh "$venv" && { [ -n "$wheels" ] || scripts/venv.sh "$venv" dev; }
 }
 
 unpack_bubblewrap() {

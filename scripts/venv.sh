@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Make the virtual environment $1 and install this repository into it.
+# Make the virtual environment FOLDER and install this repository into it; with EXTRAS, add to the one there.
+#
+#   scripts/venv.sh FOLDER [EXTRAS]     extras of pyproject.toml, such as dev
 #
 #   PYTHON=...                          interpreter to use; otherwise the first fit one is found
 #   VENV_FLAGS=--system-site-packages   see the packages (torch) of that interpreter, and keep them
 #   WHEELS=DIR                          take missing packages from DIR; no network is used
-#   EXTRAS=...                          extras of pyproject.toml (dev unless told otherwise)
 set -euo pipefail
-venv=${1:?usage: scripts/venv.sh FOLDER}
+venv=${1:?usage: scripts/venv.sh FOLDER [EXTRAS]}
+extras=${2:-}
 flags=${VENV_FLAGS:-}
 wheels=${WHEELS:-}
-extras=${EXTRAS-dev}
 cd "$(dirname "$0")/.."
 
 has() { "$python" -c "import $1" 2>/dev/null; }
@@ -40,28 +41,33 @@ show_progress() {
   sed -un -e 's/^ *Downloading \(.* MB)\)$/  downloading \1/p' -e 's/^Installing collected.*/  installing/p'
 }
 
-find_python
-echo "Making $venv with $("$python" --version) (a few minutes the first time)"
-rm -rf "$venv"
-if has ensurepip && { [ -z "$wheels" ] || ! has pip; }; then
+make_venv() {
+  find_python
+  echo "Making $venv with $("$python" --version) (a minute or two)"
+  rm -rf "$venv"
+  # Without network the outer pip and setuptools serve: the ones that come with venv may be too old.
+  local without=""
+  if ! has ensurepip || { [ -n "$wheels" ] && has pip; }; then without=--without-pip; fi
   # shellcheck disable=SC2086 # several flags are several words
-  "$python" -m venv $flags "$venv"
+  "$python" -m venv $without $flags "$venv"
+  echo "$python" >"$venv/made-with"
+  if [[ " $flags " == *" --system-site-packages "* ]]; then
+    share_packages
+    # The torch that is there stays; everything else may be pinned.
+    grep -v '^torch==' constraints.txt >"$venv/constraints.txt"
+  else
+    cp constraints.txt "$venv/constraints.txt"
+  fi
+}
+
+if [ -z "$extras" ]; then make_venv; else echo "Adding $extras to $venv"; fi
+if [ -x "$venv/bin/pip" ]; then
   pip=("$venv/bin/python" -m pip)
 else
-  # The outer pip, and without network its setuptools: the ones that come with venv may be too old.
-  # shellcheck disable=SC2086
-  "$python" -m venv --without-pip $flags "$venv"
-  pip=("$python" -m pip --python "$venv/bin/python")
+  pip=("$(cat "$venv/made-with")" -m pip --python "$venv/bin/python")
 fi
-pip+=(install --disable-pip-version-check --no-input)
-
-if [[ " $flags " == *" --system-site-packages "* ]]; then
-  share_packages
-  # The torch that is there stays; everything else may be pinned.
-  grep -v '^torch==' constraints.txt >"$venv/constraints.txt"
-else
-  cp constraints.txt "$venv/constraints.txt"
-fi
+# Compiled below instead, on all cores.
+pip+=(install --disable-pip-version-check --no-input --no-compile)
 if [ -n "$wheels" ]; then
   # Given wheels are taken as they are: whoever gave them chose the versions.
   pip+=(--no-index --find-links "$wheels" --no-build-isolation)
@@ -69,3 +75,6 @@ else
   pip+=(--constraint "$venv/constraints.txt")
 fi
 "${pip[@]}" -e ".${extras:+[$extras]}" | show_progress
+echo "  compiling"
+# Some packages carry files for other versions of Python, which do not compile.
+"$venv/bin/python" -m compileall -qq -j 0 "$venv"/lib/python*/site-packages || true

@@ -70,15 +70,15 @@ class JudgePolicy(Config):
     """What float32 matrix products may do inside, on both sides."""
     at_lower_bound: bool = True
     """Whether a speed-up counts at the lower end of its interval (else at the point estimate)."""
-    warmup_calls: int = 5
+    warmup_calls: int = 3
     """Untimed calls of each contestant."""
-    rounds: int = 4
+    rounds: int = 6
     """Rounds of blocks at least; every second round runs in reverse order (ABBA)."""
     rounds_s: float = 1.5
     """Seconds that rounds may take before only doubt adds more: short tasks get more rounds."""
-    max_rounds: int = 18
+    max_rounds: int = 30
     """Rounds at most, while an interval straddles the margin."""
-    block_calls: int = 5
+    block_calls: int = 3
     """Timed calls in a block, each on fresh values at fresh addresses; fewer where memory is short."""
     confidence: float = 0.95
     """Two-sided confidence of the bootstrap interval."""

@@ -119,6 +119,7 @@ class Profiler:
         self, lane: Contestant, calls: int, *, keep: bool = False
     ) -> tuple[list[int], tuple[float, ...]]:
         seeds = self._stage(lane, calls)
+        self._session.wake(lane)
         called = self._session.call(Call(contestant=lane, mode=CallMode.TIMED), calls=calls)
         if not keep:
             self._session.drop(lane)
