@@ -4,7 +4,7 @@ import subprocess
 import sys
 import time
 
-from cuda_agent.judge.census import count_threads_below
+from cuda_agent.judge.census import find_processes_below
 
 PROGRAM = """
 import subprocess, sys, threading, time
@@ -21,7 +21,7 @@ def test_threads_of_a_process_and_of_its_children_count() -> None:
         assert process.stdout is not None
         process.stdout.readline()
         time.sleep(0.1)
-        assert count_threads_below(process.pid) == 5
+        assert sum(find_processes_below(process.pid).values()) == 5
         subprocess.run(["pkill", "-P", str(process.pid)], check=True)
         process.kill()
 
@@ -29,4 +29,4 @@ def test_threads_of_a_process_and_of_its_children_count() -> None:
 def test_what_is_gone_has_none() -> None:
     process = subprocess.Popen(["true"])
     process.wait()
-    assert count_threads_below(process.pid) == 0
+    assert find_processes_below(process.pid) == {}

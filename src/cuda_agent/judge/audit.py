@@ -12,6 +12,8 @@ way to the process and back. Before the clock starts the process works a little:
 that served another process, takes some milliseconds to come back. Copying differs between two processes by up
 to a third, hence the factor.
 
+Whoever does nothing in a batch would be fast in it, so one of its outputs, at a secret place, is compared.
+
 On the cuda target only forward counts: there each staging makes the device switch from one process
 to another, which costs the candidate as much as many a kernel, and eager nothing.
 """
@@ -20,14 +22,20 @@ import secrets
 import time
 from typing import NamedTuple
 
+from cuda_agent.judge.compare import Finding
+from cuda_agent.judge.policy import JudgePolicy, Layer
 from cuda_agent.judge.protocol import Call, CallMode, Contestant
+from cuda_agent.judge.result import VerifyStatus
 from cuda_agent.judge.session import Session
+from cuda_agent.judge.verify import check_sample
 from cuda_agent.tasks.target import Target
 
 _TRIES = 6
 _SHARE = 0.25
 _SLACK_MS = 0.2
-"""What waking two processes may vary by: a task far below a millisecond is hardly audited."""
+"""On cuda, where launching a call may take longer than the call itself: what is short is hardly audited."""
+_BATCH_SLACK_MS = 0.6
+"""On cpu, for a whole batch: what the way to a process and back varies by."""
 _COPY_SHARE = 0.3
 _BATCH_MS = 20.0
 _MIN_CALLS = 3
@@ -40,6 +48,8 @@ class Judgement(NamedTuple):
     """The judge's own estimate of one call."""
     agrees: bool
     """Whether the claim is not below it by more than the noise."""
+    finding: Finding | None = None
+    """How an output of a batch is wrong, if one is."""
 
 
 class Course(NamedTuple):
@@ -58,12 +68,16 @@ class Course(NamedTuple):
 class Audit:
     """One audit of one submission's claimed time."""
 
-    def __init__(self, session: Session, *, candidate_ms: float, eager_ms: float) -> None:
+    def __init__(
+        self, session: Session, *, candidate_ms: float, eager_ms: float, policy: JudgePolicy
+    ) -> None:
         """Take the runner's claim, and eager's time, which needs no audit."""
         self._session = session
         self._is_whole = session.target is Target.CPU
         self._candidate_ms = candidate_ms
         self._eager_ms = eager_ms
+        self._policy = policy
+        self._finding: Finding | None = None
 
     def run(self, *, calls: int) -> Judgement:
         """Compare, with at most that many calls in a batch.
@@ -73,14 +87,17 @@ class Audit:
         """
         wanted = max(_MIN_CALLS, int(_BATCH_MS / min(self._candidate_ms, self._eager_ms)))
         calls = min(calls, wanted)
+        slack_ms = _BATCH_SLACK_MS / calls if self._is_whole else _SLACK_MS
         eager = candidate = Course(float("inf"), float("inf"))
         for _ in range(_TRIES):
             eager = eager.take_shorter(self._measure_course(Contestant.EAGER, calls))
             candidate = candidate.take_shorter(self._measure_course(Contestant.CANDIDATE, calls))
             moved_ms = max(candidate.around_ms - (1 + _COPY_SHARE) * eager.around_ms, 0.0)
             judged_ms = candidate.forward_ms + (moved_ms if self._is_whole else 0.0)
+            if self._finding is not None:
+                return Judgement(judged_ms, False, self._finding)
             machine = max(eager.forward_ms / self._eager_ms, 1.0)
-            if judged_ms <= self._candidate_ms * machine * (1 + _SHARE) + _SLACK_MS:
+            if judged_ms <= self._candidate_ms * machine * (1 + _SHARE) + slack_ms:
                 return Judgement(judged_ms, True)
         return Judgement(judged_ms, False)
 
@@ -93,8 +110,9 @@ class Audit:
 
     def _time_course(self, lane: Contestant, calls: int) -> "Course":
         around_ns = 0
-        for _ in range(calls):
-            self._session.refresh(secrets.randbits(60) | 1)
+        seeds = [secrets.randbits(60) | 1 for _ in range(calls)]
+        for seed in seeds:
+            self._session.refresh(seed)
             self._session.publish_inputs()
             start_ns = time.monotonic_ns()
             self._session.stage_published(lane)
@@ -106,5 +124,12 @@ class Audit:
         for index in range(calls if self._is_whole else 0):
             self._session.hand_over(lane, index)
         around_ns += time.monotonic_ns() - start_ns - forward_ns
+        if lane is Contestant.CANDIDATE and seeds and self._policy.has(Layer.TIMED_SAMPLES):
+            self._check_sample(seeds)
         self._session.drop(lane)
         return Course(forward_ms=forward_ns / 1e6, around_ms=around_ns / 1e6)
+
+    def _check_sample(self, seeds: list[int]) -> None:
+        finding = check_sample(self._session, seeds, policy=self._policy)
+        if finding.status is not VerifyStatus.OK:
+            self._finding = finding

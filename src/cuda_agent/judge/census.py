@@ -1,12 +1,12 @@
-"""How many threads a child and all it has started have, counted from outside."""
+"""What a child and all it has started consist of, seen from outside."""
 
 from collections import defaultdict
 from contextlib import suppress
 from pathlib import Path
 
 
-def count_threads_below(pid: int) -> int:
-    """Threads of a process and of all its descendants; one that ends meanwhile may not count."""
+def find_processes_below(pid: int) -> dict[int, int]:
+    """A process and all its descendants, with how many threads each has; one that ends meanwhile may lack."""
     threads: dict[int, int] = {}
     children: defaultdict[int, list[int]] = defaultdict(list)
     for folder in Path("/proc").iterdir():
@@ -17,9 +17,10 @@ def count_threads_below(pid: int) -> int:
             fields = (folder / "stat").read_text().rpartition(")")[2].split()
             threads[int(folder.name)] = int(fields[17])
             children[int(fields[1])].append(int(folder.name))
-    total, pending = 0, [pid]
+    found, pending = {}, [pid]
     while pending:
         process = pending.pop()
-        total += threads.get(process, 0)
+        if process in threads:
+            found[process] = threads[process]
         pending += children[process]
-    return total
+    return found

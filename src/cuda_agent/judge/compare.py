@@ -201,7 +201,7 @@ def _tally_up(
     got: torch.Tensor, exact: torch.Tensor, *, eager: torch.Tensor, policy: JudgePolicy, scale: _Scale
 ) -> _Tally:
     tally, doubtful = _Tally(), []
-    for run in _split(0, got.numel(), _CUDA_CHUNK if got.is_cuda else _CPU_RUN):
+    for run in _split(0, got.numel(), length=_CUDA_CHUNK if got.is_cuda else _CPU_RUN):
         part = slice(*run)
         calibrated = policy.tolerance is Tolerance.CALIBRATED
         share = _bound_share(got[part], eager[part], scale=scale) if calibrated else math.inf
@@ -230,7 +230,7 @@ def _bound_share(c: torch.Tensor, e: torch.Tensor, *, scale: _Scale) -> float:
     return float(c.sub_(e).abs_().div_(allowed).max())
 
 
-def _split(start: int, end: int, length: int) -> Iterator[tuple[int, int]]:
+def _split(start: int, end: int, *, length: int) -> Iterator[tuple[int, int]]:
     for at in range(start, end, length):
         yield at, min(at + length, end)
 
@@ -238,7 +238,7 @@ def _split(start: int, end: int, length: int) -> Iterator[tuple[int, int]]:
 def _iterate_chunks(
     got: torch.Tensor, exact: torch.Tensor, *, eager: torch.Tensor, run: tuple[int, int]
 ) -> Iterator[_Chunk]:
-    for start, end in _split(*run, _CUDA_CHUNK if got.is_cuda else _CPU_CHUNK):
+    for start, end in _split(*run, length=_CUDA_CHUNK if got.is_cuda else _CPU_CHUNK):
         part = slice(start, end)
         yield _Chunk(
             start, got[part].to(torch.float64, copy=True), exact[part].double(), eager[part].double()

@@ -10,7 +10,7 @@ from typing import Self
 import torch
 
 from cuda_agent.errors import InfrastructureError
-from cuda_agent.judge.policy import JudgePolicy
+from cuda_agent.judge.policy import JudgePolicy, Layer
 from cuda_agent.judge.process import ChildError, ChildProcess, count_threads
 from cuda_agent.judge.profile import Facts, Profiler
 from cuda_agent.judge.protocol import Load, OpenTask, Prepare, Warm
@@ -125,7 +125,13 @@ class Judge:
         except ChildError as error:
             return describe_failure(error, "load"), None
         assert self._reference is not None
-        session = Session(self._reference, runner, target=self._target, threads_before=threads_before)
+        session = Session(
+            self._reference,
+            runner,
+            target=self._target,
+            threads_before=threads_before,
+            freezes=self._policy.has(Layer.FREEZE),
+        )
         try:
             verified = Verifier(session, opened.arguments, policy=self._policy).run()
             if not profile or verified.status is not VerifyStatus.OK:

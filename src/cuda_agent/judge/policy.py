@@ -45,6 +45,8 @@ class Layer(StrEnum):
     """With the kernels switched off the answer must be wrong."""
     CENSUS = "census"
     """No thread or process may be left over when forward has returned."""
+    FREEZE = "freeze"
+    """The submission's processes stand still while the baselines are timed."""
     TIMED_SAMPLES = "timed_samples"
     """Outputs of the timed calls are compared."""
     CLOCK = "clock"

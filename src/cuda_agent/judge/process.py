@@ -7,15 +7,15 @@ import socket
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self, TypeVar
 
 import cuda_agent
 from cuda_agent.errors import ProtocolError
-from cuda_agent.judge.census import count_threads_below
+from cuda_agent.judge.census import find_processes_below
 from cuda_agent.judge.child import SOCKET_FD_VARIABLE
 from cuda_agent.judge.mailbox import DeviceMailbox, HostMailbox
 from cuda_agent.judge.protocol import Attach, Request
@@ -138,7 +138,19 @@ class ChildProcess:
 
     def count_threads(self) -> int:
         """Threads of everything it has started, itself included, counted from outside."""
-        return count_threads_below(self._running.pid)
+        return sum(find_processes_below(self._running.pid).values())
+
+    @contextmanager
+    def suspended(self) -> Iterator[None]:
+        """Stop everything it has started, then let it go on."""
+        stopped: set[int] = set()
+        try:
+            while found := find_processes_below(self._running.pid).keys() - stopped:
+                _signal(found, signal.SIGSTOP)
+                stopped |= found
+            yield
+        finally:
+            _signal(stopped, signal.SIGCONT)
 
     def is_gone(self) -> bool:
         """Whether it has ended."""
@@ -179,6 +191,12 @@ class ChildProcess:
                 return log.read().decode(errors="replace")
         except OSError:
             return ""
+
+
+def _signal(pids: Iterable[int], number: signal.Signals) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
 
 
 def _build_environment(target: Target, socket_fd: int, *, cache: Path | None) -> dict[str, str]:

@@ -12,7 +12,7 @@ from cuda_agent.judge.protocol import Call, CallMode, Contestant
 from cuda_agent.judge.result import ProfileResult, ProfileStatus, Ratio, VerifyStatus
 from cuda_agent.judge.session import CandidateError, Session, TaskProcessError
 from cuda_agent.judge.statistics import build_timing, compute_ratio
-from cuda_agent.judge.verify import compare_output
+from cuda_agent.judge.verify import check_sample
 
 MARGIN_RATIO = 1.0 / (1.0 - 0.05)
 """A ratio above this beats its baseline by more than 5 %."""
@@ -73,10 +73,13 @@ class Profiler:
         compile_error = self._open_lanes()
         finding = self._run_rounds()
         if finding is not None:
-            return ProfileResult(
-                status=ProfileStatus.WRONG_WHEN_TIMED, reason=f"a timed output is wrong: {finding.reason}"
-            )
+            return self._report_wrong(finding)
         return self._conclude(compile_error)
+
+    def _report_wrong(self, finding: Finding) -> ProfileResult:
+        return ProfileResult(
+            status=ProfileStatus.WRONG_WHEN_TIMED, reason=f"a timed output is wrong: {finding.reason}"
+        )
 
     def _open_lanes(self) -> str:
         lanes = [Contestant.CANDIDATE, Contestant.EAGER]
@@ -89,9 +92,15 @@ class Profiler:
                 raise
             compile_error = error.reason
         self._times = {lane: [] for lane in lanes}
-        for lane in lanes:
+        self._call_guarded()
+        for lane in lanes[1:]:
             self._time_block(lane, self._policy.warmup_calls)
         return compile_error
+
+    def _call_guarded(self) -> None:
+        """A block that is not counted, and looks like any other timed one, but for the guard."""
+        guarded = self._policy.has(Layer.GUARD)
+        self._time_block(Contestant.CANDIDATE, self._policy.warmup_calls, guarded=guarded)
 
     def _run_rounds(self) -> Finding | None:
         lanes = list(self._times)
@@ -100,27 +109,32 @@ class Profiler:
         sampled |= set(range(self._policy.rounds, self._policy.max_rounds))
         if not self._policy.has(Layer.TIMED_SAMPLES):
             sampled.clear()
+        guarded = secrets.randbelow(self._policy.rounds)
         end = time.monotonic() + self._policy.rounds_s
         for count in range(self._policy.max_rounds):
             is_enough = count >= self._policy.rounds and time.monotonic() >= end
             if is_enough and not self._is_undecided():
                 break
+            if count == guarded:
+                self._call_guarded()
             for lane in lanes if count % 2 == 0 else reversed(lanes):
                 seeds, calls_ms = self._time_block(lane, self._block_calls, keep=True)
                 self._times[lane].append(calls_ms)
                 if lane is Contestant.CANDIDATE and count in sampled:
-                    finding = self._check_sample(seeds)
+                    self._sampled += 1
+                    finding = check_sample(self._session, seeds, policy=self._policy)
                     if finding.status is not VerifyStatus.OK:
                         return finding
                 self._session.drop(lane)
         return None
 
     def _time_block(
-        self, lane: Contestant, calls: int, *, keep: bool = False
+        self, lane: Contestant, calls: int, *, keep: bool = False, guarded: bool = False
     ) -> tuple[list[int], tuple[float, ...]]:
         seeds = self._stage(lane, calls)
         self._session.wake(lane)
-        called = self._session.call(Call(contestant=lane, mode=CallMode.TIMED), calls=calls)
+        request = Call(contestant=lane, mode=CallMode.TIMED, guarded=guarded)
+        called = self._session.call(request, calls=calls)
         if not keep:
             self._session.drop(lane)
         if len(called.calls_ms) != calls or not all(
@@ -135,12 +149,6 @@ class Profiler:
             self._session.refresh(seed)
             self._session.stage(lane)
         return seeds
-
-    def _check_sample(self, seeds: list[int]) -> Finding:
-        index = secrets.randbelow(len(seeds))
-        self._session.refresh(seeds[index])
-        self._sampled += 1
-        return compare_output(self._session, self._session.expect(), index=index, policy=self._policy)
 
     def _is_undecided(self) -> bool:
         ratios = [self._ratio(Contestant.EAGER)]
@@ -157,9 +165,14 @@ class Profiler:
         candidate = build_timing(self._times[Contestant.CANDIDATE])
         eager = build_timing(self._times[Contestant.EAGER])
         compiled = self._times.get(Contestant.COMPILED)
-        audit = Audit(self._session, candidate_ms=candidate.median_ms, eager_ms=eager.median_ms).run(
-            calls=min(_AUDIT_CALLS, max(1, self._facts.memory_bytes // max(self._measure_set_bytes(), 1)))
-        )
+        audit = Audit(
+            self._session,
+            candidate_ms=candidate.median_ms,
+            eager_ms=eager.median_ms,
+            policy=self._policy,
+        ).run(calls=min(_AUDIT_CALLS, max(1, self._facts.memory_bytes // max(self._measure_set_bytes(), 1))))
+        if audit.finding is not None:
+            return self._report_wrong(audit.finding)
         result = ProfileResult(
             status=ProfileStatus.OK,
             candidate=candidate,

@@ -2,6 +2,7 @@
 
 import math
 import secrets
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
@@ -75,9 +76,23 @@ class Session:
     """
 
     def __init__(
-        self, reference: ChildProcess, runner: ChildProcess, *, target: Target, threads_before: int
+        self,
+        reference: ChildProcess,
+        runner: ChildProcess,
+        *,
+        target: Target,
+        threads_before: int,
+        freezes: bool,
     ) -> None:
-        """Join two prepared children; `threads_before` is the runner's count before it was loaded."""
+        """Join two prepared children.
+
+        Args:
+            reference: the task's own process.
+            runner: the submission's.
+            target: where tensors live.
+            threads_before: the runner's threads before it was loaded.
+            freezes: whether the runner stands still while baselines are called.
+        """
         self.eager_ms = 0.0
         self.inputs = Node(kind=NodeKind.LIST)
         self.outputs = Node(kind=NodeKind.LIST)
@@ -85,6 +100,7 @@ class Session:
         self._reference = reference
         self._runner = runner
         self._threads_before = threads_before
+        self._freezes = freezes
         self.target = target
         self._boxes: dict[str, OwnMailbox] = {}
 
@@ -161,7 +177,8 @@ class Session:
     def call(self, request: Call, *, calls: int) -> Called:
         """Call what is staged; the candidate has a generous multiple of eager's time."""
         if request.contestant is not Contestant.CANDIDATE:
-            return self._ask_reference(request, Called)
+            with self._runner.suspended() if self._freezes else nullcontext():
+                return self._ask_reference(request, Called)
         return self._ask_runner(request, Called, timeout_s=15 + calls * self.eager_ms * 0.1)
 
     def wake(self, contestant: Contestant) -> None:

@@ -191,6 +191,13 @@ def compare_output(session: Session, expected: Outputs, *, index: int, policy: J
     return Finding(status=VerifyStatus.OK, error=worst)
 
 
+def check_sample(session: Session, seeds: list[int], *, policy: JudgePolicy) -> Finding:
+    """Compare the kept output of one call, secretly chosen, with what its seed's inputs give."""
+    index = secrets.randbelow(len(seeds))
+    session.refresh(seeds[index])
+    return compare_output(session, session.expect(), index=index, policy=policy)
+
+
 def describe_failure(error: ChildError, step: Step) -> VerifyResult:
     """The result for a submission whose process failed at some step."""
     if error.how == "silent":
