@@ -74,11 +74,13 @@ def test_a_pipe_is_refused_without_waiting_for_a_writer(folder: Path) -> None:
 def test_odd_names_and_too_many_files_are_refused(folder: Path) -> None:
     Path(os.fsdecode(os.fsencode(folder / "kernels") + b"/\xff.cpp")).write_text("")
     (folder / "kernels" / "-o x.cpp").write_text("")
+    (folder / "kernels" / "a\nreward: 3\n.cpp").write_text("")
     for number in range(MAX_FILES):
         (folder / "kernels" / f"k{number}.h").write_text("")
     problems = {problem.file: problem.reason for problem in freeze_submission(folder).problems}
     assert "kernels/\\xff.cpp" in problems
     assert "kernels/-o x.cpp" in problems
+    assert "kernels/a\\nreward: 3\\n.cpp" in problems  # it cannot forge a line of a report
     assert any("more than 64 files" in reason for reason in problems.values())
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
+from cuda_agent.judge import compare as compare_module
 from cuda_agent.judge.compare import Finding, compare_form, compare_tensor
 from cuda_agent.judge.inputs import VARIANTS, reshape_distribution
 from cuda_agent.judge.policy import load_policy
@@ -178,3 +179,23 @@ def test_form_is_exact(got: object, status: VerifyStatus | None) -> None:
     expected = describe_value([torch.zeros(2, 3), {"a": torch.zeros(1)}])[0]
     finding = compare_form(expected, describe_value(got)[0])
     assert (finding.status if finding else None) == status
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
+@pytest.mark.parametrize("factor", [0.3, 0.9, 1.1, 3.0])
+def test_the_quick_bound_changes_no_verdict(
+    monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, factor: float
+) -> None:
+    torch.manual_seed(3)
+    exact = torch.randn(300_000, dtype=torch.float64)
+    eager, at = exact.to(dtype), 123_456
+    far = eager.clone()
+    far[at] += 1000
+    mismatch = compare(far, exact, eager=eager).mismatch
+    assert mismatch is not None
+    got = eager.clone()
+    got[at] = exact[at] + factor * mismatch.tolerance
+    quick = compare(got, exact, eager=eager)
+    monkeypatch.setattr(compare_module, "_bound_share", lambda c, e, scale: float("inf"))
+    slow = compare(got, exact, eager=eager)
+    assert (quick.status, quick.mismatch) == (slow.status, slow.mismatch)

@@ -5,8 +5,9 @@ import math
 import pytest
 import torch
 
-from cuda_agent.judge.contestant import Lane, have_same_bytes
+from cuda_agent.judge.contestant import Lane, Shelf, have_same_bytes
 from cuda_agent.judge.device import CpuDevice
+from cuda_agent.judge.guard import ForbiddenOperatorError
 from cuda_agent.judge.mailbox import HostMailbox, read_tensors, write_tensors
 from cuda_agent.judge.protocol import Call, CallMode, Contestant
 from cuda_agent.judge.tree import describe_value
@@ -90,3 +91,28 @@ def test_one_changed_or_moved_element_is_seen() -> None:
     nan = torch.tensor([math.nan])
     assert have_same_bytes(nan, nan.clone())
     assert have_same_bytes(torch.empty(0), torch.empty(0))
+
+
+def test_a_guard_in_timed_calls_refuses_the_candidate_and_not_the_flush(device: CpuDevice) -> None:
+    lane = Lane(torch.empty_like, device)
+    lane.stage_value((torch.ones(4),))
+    assert len(lane.call(ask(CallMode.TIMED, guarded=True)).calls_ms) == 1
+    lane = Lane(torch.relu, device)
+    lane.stage_value((torch.ones(4),))
+    with pytest.raises(ForbiddenOperatorError, match="aten::relu"):
+        lane.call(ask(CallMode.TIMED, guarded=True))
+
+
+def test_boards_are_kept_and_never_shared() -> None:
+    shelf, value = Shelf(), torch.arange(1000.0)
+
+    def place(count: int) -> list[int]:
+        copies = [shelf.copy([value])[0] for _ in range(count)]
+        assert all(torch.equal(copy, value) and copy.data_ptr() % 64 == 0 for copy in copies)
+        return sorted(copy.untyped_storage().data_ptr() for copy in copies)
+
+    first = place(3)
+    assert len(set(first)) == 3
+    shelf.clear()
+    assert place(3) == first
+    assert len(set(place(1)) - set(first)) == 1

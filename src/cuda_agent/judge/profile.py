@@ -12,7 +12,7 @@ from cuda_agent.judge.protocol import Call, CallMode, Contestant
 from cuda_agent.judge.result import ProfileResult, ProfileStatus, Ratio, VerifyStatus
 from cuda_agent.judge.session import CandidateError, Session, TaskProcessError
 from cuda_agent.judge.statistics import build_timing, compute_ratio
-from cuda_agent.judge.verify import check_sample
+from cuda_agent.judge.verify import check_sample, is_forbidden
 
 MARGIN_RATIO = 1.0 / (1.0 - 0.05)
 """A ratio above this beats its baseline by more than 5 %."""
@@ -52,7 +52,7 @@ class Profiler:
             return self._run()
         except CandidateError as error:
             status = {
-                "failed": ProfileStatus.FAILED,
+                "failed": ProfileStatus.FORBIDDEN if is_forbidden(error) else ProfileStatus.FAILED,
                 "crashed": ProfileStatus.CRASHED,
                 "silent": ProfileStatus.TIMED_OUT,
             }[error.how]

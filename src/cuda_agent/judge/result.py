@@ -91,6 +91,8 @@ class ProfileStatus(StrEnum):
     """The runner's own times do not agree with the judge's clock."""
     BELOW_ROOFLINE = "below_roofline"
     """Faster than this device can move the task's bytes: quarantined."""
+    FORBIDDEN = "forbidden"
+    """forward broke a rule in a call that looked like a timed one."""
     CRASHED = "crashed"
     """The runner died."""
     FAILED = "failed"

@@ -206,6 +206,10 @@ def describe_failure(error: ChildError, step: Step) -> VerifyResult:
     if error.how == "crashed":
         reason = f"during {step}, {error.reason}"
         return VerifyResult(status=VerifyStatus.CRASHED, reason=reason, detail=error.detail)
-    forbidden = error.reason.startswith(ForbiddenOperatorError.__name__)
-    status = VerifyStatus.FORBIDDEN if forbidden else _BY_STEP[step]
+    status = VerifyStatus.FORBIDDEN if is_forbidden(error) else _BY_STEP[step]
     return VerifyResult(status=status, reason=error.reason, detail=error.detail)
+
+
+def is_forbidden(error: ChildError) -> bool:
+    """Whether the runner's guard refused an operator."""
+    return error.reason.startswith(ForbiddenOperatorError.__name__)
