@@ -62,7 +62,7 @@ class Case:
     """Verdicts that are right when no source, symbol or instruction is checked; empty: not tried."""
     lay: tuple[tuple[str, str, str], ...] = field(default=())
     """What no repository can hold, as (kind, path, value): `link` to value, `fifo`, `fill` of value bytes,
-    `copies` of path's template {} by number."""
+    `copies` of path's template {} by number, `take` the file that lies at value in this repository."""
 
     @property
     def name(self) -> str:
@@ -122,6 +122,8 @@ def _lay(place: Path, kind: str, *, path: str, value: str) -> None:
     if kind == "link":
         (place / path).unlink(missing_ok=True)
         (place / path).symlink_to(value)
+    elif kind == "take":
+        shutil.copyfile(TESTS.parent / value, place / path)
     elif kind == "fifo":
         os.mkfifo(place / path)
     elif kind == "fill":

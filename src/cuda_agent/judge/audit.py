@@ -69,14 +69,24 @@ class Audit:
     """One audit of one submission's claimed time."""
 
     def __init__(
-        self, session: Session, *, candidate_ms: float, eager_ms: float, policy: JudgePolicy
+        self,
+        session: Session,
+        *,
+        candidate_ms: float,
+        eager_ms: float,
+        policy: JudgePolicy,
+        redraws: bool,
     ) -> None:
-        """Take the runner's claim, and eager's time, which needs no audit."""
+        """Take the runner's claim, and eager's time, which needs no audit.
+
+        With `redraws` each batch gets inputs of its own draw, not only refreshed ones.
+        """
         self._session = session
         self._is_whole = session.target is Target.CPU
         self._candidate_ms = candidate_ms
         self._eager_ms = eager_ms
         self._policy = policy
+        self._redraws = redraws
         self._finding: Finding | None = None
 
     def run(self, *, calls: int) -> Judgement:
@@ -110,6 +120,8 @@ class Audit:
 
     def _time_course(self, lane: Contestant, calls: int) -> "Course":
         around_ns = 0
+        if self._redraws and calls:
+            self._session.draw_inputs(variant=0)
         seeds = [secrets.randbits(60) | 1 for _ in range(calls)]
         for seed in seeds:
             self._session.refresh(seed)

@@ -94,14 +94,7 @@ class Verifier:
                 status=VerifyStatus.INPUTS_CHANGED,
                 reason="forward wrote to its inputs, which the reference leaves alone: write to new tensors",
             )
-        left = self._session.count_new_threads() if self._policy.has(Layer.CENSUS) else 0
-        if left > 0:
-            return Finding(
-                status=VerifyStatus.FORBIDDEN,
-                reason=f"{left} more threads or processes are there after forward than before the submission "
-                f"was loaded: use no more OpenMP threads than there are cores, and start none of your own",
-            )
-        return None
+        return find_left_threads(self._session) if self._policy.has(Layer.CENSUS) else None
 
     def _check_replay(self) -> Finding | None:
         """A draw whose inputs come thrice: as they are, with one element changed, as they are."""
@@ -196,6 +189,18 @@ def check_sample(session: Session, seeds: list[int], *, policy: JudgePolicy) -> 
     index = secrets.randbelow(len(seeds))
     session.refresh(seeds[index])
     return compare_output(session, session.expect(), index=index, policy=policy)
+
+
+def find_left_threads(session: Session) -> Finding | None:
+    """Whether something is still running that was not there before the submission was loaded."""
+    left = session.count_new_threads()
+    if left <= 0:
+        return None
+    return Finding(
+        status=VerifyStatus.FORBIDDEN,
+        reason=f"{left} more threads or processes are there after forward than before the submission "
+        f"was loaded: use no more OpenMP threads than there are cores, and start none of your own",
+    )
 
 
 def describe_failure(error: ChildError, step: Step) -> VerifyResult:
