@@ -56,8 +56,6 @@ def explain_kernel(kernel: Kernel, choice: Choice) -> list[str]:
 def explain_plan(plan: Plan, choice: Choice) -> str:
     """The whole plan, a line for each kernel and pass."""
     kernels = [line for kernel in plan.kernels for line in explain_kernel(kernel, choice)]
-    traffic = (
-        f"Reads and writes {plan.touched_bytes / MIB:.1f} MiB in all: each input once, each output once."
-    )
+    traffic = f"Inputs and outputs are {plan.touched_bytes / MIB:.1f} MiB together."
     names = [f"{buffer.name} = {buffer.node} {buffer.dtype}{list(buffer.shape)}" for buffer in plan.buffers]
     return "\n".join([*kernels, traffic, "Buffers: " + "; ".join(names), "Choices: " + choice.describe()])

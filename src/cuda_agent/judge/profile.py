@@ -216,7 +216,7 @@ class Profiler:
                     "status": ProfileStatus.CLOCK_DISPUTED,
                     "reason": f"the runner claims {claimed_ms:.4g} ms a call, the judge's clock says "
                     f"{result.wall_ms:.4g} ms: work is done before forward starts or after it "
-                    f"returns, or the clock was touched",
+                    f"returns, or the clock was touched; if not, this machine was busy: try again",
                 }
             )
         written_ms = self._compute_floor_ms(outputs_only=True)

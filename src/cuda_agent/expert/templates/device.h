@@ -105,11 +105,13 @@ DEVICE bool minimum(bool a, bool b) { return a && b; }
 
 // Within one unit in the last place; a number beyond 2^126 counts as infinite, one below 2^-126 as zero.
 DEVICE float quick_inverse(float x) {
-  float result = 0.0f;
 #if defined(__CUDA_ARCH__)
+  float result;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
-#endif
   return result;
+#else
+  return 1.0f / x;
+#endif
 }
 DEVICE float divide(float a, float b) { return a * quick_inverse(b); }
 DEVICE double divide(double a, double b) { return a / b; }
