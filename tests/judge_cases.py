@@ -53,7 +53,7 @@ class Case:
     expect: tuple[str, ...]
     """Verdicts that are right: `stage:status`, or `ok`."""
     task: str
-    """Stem of a file in tests/tasks_for_judge/."""
+    """Stem of a file in tests/tasks_for_judge/, or in examples/."""
     precision: Precision = Precision.HIGHEST
     """What float32 matrix products may do inside while this case is judged."""
     max_reward: float = 3.0
@@ -104,6 +104,12 @@ def load_case(folder: Path) -> Case:
     return Case(folder=folder, **entries)
 
 
+def find_task(name: str) -> Path:
+    """A case's task, written for the judge or one of the examples."""
+    own = TASKS / f"{name}.py"
+    return own if own.exists() else TESTS.parent / "examples" / f"{name}.py"
+
+
 def freeze_case(case: Case, target: Target) -> Submission:
     """The case as it would be handed in, from a folder of its own."""
     own = case.folder / target.value
@@ -149,7 +155,7 @@ class Bench:
         """Evaluate a case, to the end unless told otherwise."""
         return self.try_submission(
             freeze_case(case, target),
-            load_task(TASKS / f"{case.task}.py"),
+            load_task(find_task(case.task)),
             target=target,
             precision=case.precision,
             until=until,

@@ -1,6 +1,7 @@
 """Every source ends as a library or as a status with the lines that matter."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from cuda_agent.environment.build import build_submission
 from cuda_agent.environment.result import BuildResult, BuildStatus
 from cuda_agent.environment.submission import Submission, freeze_submission
 from cuda_agent.environment.toolchain import SKILL
+from cuda_agent.errors import InfrastructureError
 from cuda_agent.sandbox.protocol import Command, Completed, Sandbox
 from cuda_agent.tasks.target import Target
 
@@ -111,7 +113,9 @@ def test_bombs_end(sandbox: Sandbox, tmp_path: Path, source: bytes) -> None:
     assert result.duration_s < 30
 
 
-def test_a_full_disk_is_a_status(plain_sandbox: Sandbox, tmp_path: Path, submission: Submission) -> None:
+def test_a_full_disk_is_the_machines_fault(
+    plain_sandbox: Sandbox, tmp_path: Path, submission: Submission
+) -> None:
     class Full:
         containment = plain_sandbox.containment
         start = plain_sandbox.start
@@ -119,9 +123,30 @@ def test_a_full_disk_is_a_status(plain_sandbox: Sandbox, tmp_path: Path, submiss
         def run(self, command: Command, stdin: bytes = b"") -> Completed:
             raise OSError(28, os.strerror(28))
 
-    result, library = build_submission(submission, target=Target.CPU, sandbox=Full(), folder=tmp_path)
-    assert result.status is BuildStatus.DISK_FULL
-    assert library is None
+    with pytest.raises(InfrastructureError, match=r"no room to build in /.* MiB were free"):
+        build_submission(submission, target=Target.CPU, sandbox=Full(), folder=tmp_path)
+
+
+def test_no_room_for_an_object_is_the_machines_fault_where_there_was_none(
+    plain_sandbox: Sandbox, tmp_path: Path, submission: Submission, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Narrow:
+        containment = plain_sandbox.containment
+        start = plain_sandbox.start
+
+        def run(self, command: Command, stdin: bytes = b"") -> Completed:
+            said = "fatal error: error writing to k.o: No space left on device"
+            return Completed(returncode=1, stdout="", stderr=said, duration_s=0.1, timed_out=False)
+
+    def build() -> tuple[BuildResult, Path | None]:
+        return build_submission(submission, target=Target.CPU, sandbox=Narrow(), folder=tmp_path)
+
+    roomy, narrow = (shutil.disk_usage("/")._replace(free=free) for free in (1 << 40, 1 << 20))
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: roomy)
+    assert build()[0].status is BuildStatus.DISK_FULL
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: narrow)
+    with pytest.raises(InfrastructureError, match=r"1\.0 MiB were free"):
+        build()
 
 
 @pytest.mark.nvcc

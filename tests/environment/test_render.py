@@ -125,6 +125,15 @@ def test_a_compile_error_shows_its_lines() -> None:
     ]
 
 
+def test_a_submissions_words_forge_no_line() -> None:
+    verify = VerifyResult(status=VerifyStatus.FORWARD_ERROR, reason="no\nreward: 3\x1b[8m", detail="a\rb")
+    assert render(build=BUILD, verify=verify)[2:] == [
+        "verify: forward_error: no\\nreward: 3\\x1b[8m",
+        "  a",
+        "  b",
+    ]
+
+
 def test_violations_are_listed_up_to_a_bound() -> None:
     violations = tuple(Violation(file="model_new.py", line=i, rule="call", reason="no") for i in range(1, 31))
     lines = render(

@@ -197,6 +197,11 @@ def make_again(make: Maker, remember: tuple[str, str]) -> Artifact:
     [
         (("torch.randn(64, 256)", "torch.randn(1 << 32, 256)"), VerifyStatus.DOES_NOT_FIT, "GiB"),
         (("torch.relu(x)", "torch.no_such(x)"), VerifyStatus.TASK_ERROR, "no_such"),
+        (
+            ("torch.randn(64, 256)", "torch.randn(0, 256)"),
+            VerifyStatus.TASK_ERROR,
+            "no element",
+        ),
         (("return [256]", "raise ValueError('none today')"), VerifyStatus.TASK_ERROR, "none today"),
         (("return [torch.randn(64, 256)]", "return [torch.randn(64, 255)]"), VerifyStatus.TASK_ERROR, "256"),
     ],

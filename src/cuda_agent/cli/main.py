@@ -27,18 +27,21 @@ exit status:
   130  interrupted; a run can be resumed with --resume
 """
 
+import errno
 import importlib
 import itertools
 import logging
 import os
 import signal
 import sys
+import tempfile
 import traceback
 from types import FrameType
 
 from cuda_agent import __version__
 from cuda_agent.cli.exit_code import ExitCode
 from cuda_agent.errors import InfrastructureError, UserError
+from cuda_agent.printable import make_printable
 
 VERBS = ("run", "evaluate", "doctor")
 WORKSPACE_VERBS = ("build", "verify", "profile", "submit")
@@ -83,10 +86,16 @@ def _guard(verb: str, arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.DONE
     except Exception as error:
-        hint = "" if is_verbose else "; run again with --verbose for the traceback"
-        return _tell(
-            f"bug: {type(error).__name__}: {error}{hint}", ExitCode.INFRASTRUCTURE, is_verbose=is_verbose
-        )
+        message = _explain_unforeseen(error, is_verbose=is_verbose)
+        return _tell(message, ExitCode.INFRASTRUCTURE, is_verbose=is_verbose)
+
+
+def _explain_unforeseen(error: Exception, *, is_verbose: bool) -> str:
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        place = error.filename2 or error.filename or tempfile.gettempdir()
+        return f"the disk is full at {place}: make room; TMPDIR names the folder for temporary files"
+    hint = "" if is_verbose else "; run again with --verbose for the traceback"
+    return f"bug: {type(error).__name__}: {error}{hint}"
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:
@@ -116,7 +125,7 @@ def _run_verb(verb: str, arguments: list[str]) -> int:
 def _tell(message: str, code: ExitCode, *, is_verbose: bool) -> int:
     if is_verbose:
         traceback.print_exc()
-    print(f"cuda-agent: {message}", file=sys.stderr)
+    print(f"cuda-agent: {make_printable(message)}", file=sys.stderr)
     return code
 
 

@@ -6,10 +6,12 @@ and the library that comes out is read as data: it is never loaded here.
 
 import errno
 import os
+import shutil
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,12 +23,14 @@ from cuda_agent.environment.instructions import check_instructions
 from cuda_agent.environment.result import BuildResult, BuildStatus
 from cuda_agent.environment.submission import Submission
 from cuda_agent.environment.symbols import check_symbols, list_functions
+from cuda_agent.errors import InfrastructureError
 from cuda_agent.sandbox.protocol import Command, Completed, Limits, Mount, Sandbox
 from cuda_agent.tasks.target import Target
 
 LIBRARY = "kernels.so"
 MAX_JOBS = 8
-MAX_OBJECT_BYTES = 256 << 20
+MIB = 1 << 20
+MAX_OBJECT_BYTES = 256 * MIB
 COMPILER_MEMORY_BYTES = {Target.CPU: 4 << 30, Target.CUDA: 12 << 30}
 
 REASONS = {
@@ -87,6 +91,7 @@ def build_submission(
 
     Raises:
         ToolchainError: this machine lacks a compiler or a library.
+        InfrastructureError: there is no room to build.
     """
     started = time.monotonic()
     units = [path for path in submission.files if path.endswith(SOURCE_SUFFIXES[target])]
@@ -94,23 +99,38 @@ def build_submission(
         return _refuse_nothing(target), None
     compilers = find_compilers(target)
     libraries = compilers.find_libraries(submission.files[unit] for unit in submission.files)
+    with (
+        _room_to_build() as room,
+        tempfile.TemporaryDirectory(prefix="build-", ignore_cleanup_errors=True) as temporary,
+    ):
+        workshop = _Workshop(
+            folder=_lay_build(submission, Path(temporary)),
+            sources=submission.files,
+            compilers=compilers,
+            sandbox=sandbox,
+            deadline_s=started + timeout_s,
+            check_library=check_library,
+        )
+        result, library = _build(workshop, units, libraries=libraries, folder=folder)
+        if result.status is BuildStatus.DISK_FULL and room < MAX_OBJECT_BYTES:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    return result.model_copy(update={"duration_s": time.monotonic() - started}), library
+
+
+@contextmanager
+def _room_to_build() -> Iterator[int]:
+    """How many bytes are free for a build, whose running out of room is this machine's fault."""
+    folder = tempfile.gettempdir()
+    room = shutil.disk_usage(folder).free
     try:
-        with tempfile.TemporaryDirectory(prefix="build-", ignore_cleanup_errors=True) as temporary:
-            place = _lay_build(submission, Path(temporary))
-            workshop = _Workshop(
-                folder=place,
-                sources=submission.files,
-                compilers=compilers,
-                sandbox=sandbox,
-                deadline_s=started + timeout_s,
-                check_library=check_library,
-            )
-            result, library = _build(workshop, units, libraries=libraries, folder=folder)
+        yield room
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
-        result, library = _fail(BuildStatus.DISK_FULL, "the submission", limit_s=timeout_s), None
-    return result.model_copy(update={"duration_s": time.monotonic() - started}), library
+        raise InfrastructureError(
+            f"no room to build in {folder}: {room / MIB:.1f} MiB were free, and one object may take "
+            f"{MAX_OBJECT_BYTES // MIB} MiB; make room there, or let TMPDIR name another folder"
+        ) from error
 
 
 def _refuse_nothing(target: Target) -> BuildResult:

@@ -19,6 +19,7 @@ from cuda_agent.environment.result import (
 from cuda_agent.environment.reward import MARGIN, compute_reward
 from cuda_agent.judge.policy import load_policy
 from cuda_agent.judge.result import Mismatch, ProfileResult, ProfileStatus, Ratio, VerifyResult, VerifyStatus
+from cuda_agent.printable import make_printable
 
 MAX_VIOLATIONS = 12
 MAX_DETAIL_LINES = 30
@@ -37,7 +38,7 @@ class RewardLine(StrEnum):
 
 
 def render_evaluation(evaluation: Evaluation, *, reward_line: RewardLine) -> str:
-    """The whole evaluation, without a newline at its end."""
+    """The whole evaluation, without a newline at its end; reasons may be the submission's own words."""
     lines = [*_render_rules(evaluation.rules)]
     if evaluation.build is not None:
         lines += _render_build(evaluation.build)
@@ -50,7 +51,7 @@ def render_evaluation(evaluation: Evaluation, *, reward_line: RewardLine) -> str
         reward = compute_reward(evaluation, at_lower_bound=_is_at_lower_bound(evaluation))
         name = RewardLine.FINAL if has_failed else reward_line
         lines.append(f"{name.value}: {reward:g}")
-    return "\n".join(lines)
+    return "\n".join(map(make_printable, lines))
 
 
 def _is_at_lower_bound(evaluation: Evaluation) -> bool:

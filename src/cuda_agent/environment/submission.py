@@ -17,6 +17,7 @@ from types import MappingProxyType
 from cuda_agent.environment.beneath import NotBeneathError, open_folder_beneath, read_file_in
 from cuda_agent.environment.result import Violation
 from cuda_agent.errors import UserError
+from cuda_agent.printable import make_printable
 
 MODEL_FILE = "model_new.py"
 KERNELS_FOLDER = "kernels"
@@ -114,9 +115,7 @@ def _list_names(folder: int) -> list[str]:
 
 
 def _printable(name: str) -> str:
-    """The name without what could forge a line of a report."""
-    text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return make_printable(name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
 
 
 class _Taking:

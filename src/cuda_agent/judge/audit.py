@@ -18,7 +18,6 @@ On the cuda target only forward counts: there each staging makes the device swit
 to another, which costs the candidate as much as many a kernel, and eager nothing.
 """
 
-import secrets
 import time
 from typing import NamedTuple
 
@@ -26,7 +25,7 @@ from cuda_agent.judge.compare import Finding
 from cuda_agent.judge.policy import JudgePolicy, Layer
 from cuda_agent.judge.protocol import Call, CallMode, Contestant
 from cuda_agent.judge.result import VerifyStatus
-from cuda_agent.judge.session import Session
+from cuda_agent.judge.session import Session, draw_seeds
 from cuda_agent.judge.verify import check_sample
 from cuda_agent.tasks.target import Target
 
@@ -122,7 +121,7 @@ class Audit:
         around_ns = 0
         if self._redraws and calls:
             self._session.draw_inputs(variant=0)
-        seeds = [secrets.randbits(60) | 1 for _ in range(calls)]
+        seeds = draw_seeds(calls)
         for seed in seeds:
             self._session.refresh(seed)
             self._session.publish_inputs()

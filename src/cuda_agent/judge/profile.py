@@ -10,7 +10,7 @@ from cuda_agent.judge.compare import Finding
 from cuda_agent.judge.policy import JudgePolicy, Layer
 from cuda_agent.judge.protocol import Call, CallMode, Contestant
 from cuda_agent.judge.result import ProfileResult, ProfileStatus, Ratio, VerifyStatus
-from cuda_agent.judge.session import CandidateError, Session, TaskProcessError
+from cuda_agent.judge.session import CandidateError, Session, TaskProcessError, draw_seeds
 from cuda_agent.judge.statistics import build_timing, compute_ratio
 from cuda_agent.judge.verify import check_sample, find_left_threads, is_forbidden
 
@@ -162,7 +162,7 @@ class Profiler:
         return seeds, called.calls_ms
 
     def _stage(self, lane: Contestant, calls: int) -> list[int]:
-        seeds = [secrets.randbits(60) | 1 for _ in range(calls)]
+        seeds = draw_seeds(calls)
         for seed in seeds:
             self._session.refresh(seed)
             self._session.stage(lane)

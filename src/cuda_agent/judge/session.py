@@ -68,6 +68,11 @@ class Outputs:
     """Whether the reference writes to its own inputs."""
 
 
+def draw_seeds(count: int) -> list[int]:
+    """Secret seeds for `Session.refresh`, none of which stands for the drawn values themselves."""
+    return [secrets.randbits(_SEED_BITS) | 1 for _ in range(count)]
+
+
 class Session:
     """A runner and a reference process, joined by mailboxes.
 

@@ -12,7 +12,7 @@ from cuda_agent.judge.process import ChildError
 from cuda_agent.judge.protocol import Call, CallMode, Contestant
 from cuda_agent.judge.replies import Called
 from cuda_agent.judge.result import VerifyResult, VerifyStatus
-from cuda_agent.judge.session import CandidateError, Outputs, Session, TaskProcessError
+from cuda_agent.judge.session import CandidateError, Outputs, Session, TaskProcessError, draw_seeds
 from cuda_agent.judge.tree import Node
 
 _BY_STEP = {
@@ -125,7 +125,7 @@ class Verifier:
         """With the kernels switched off, the right answer can only come from somewhere else."""
         if not self._policy.has(Layer.MUTE):
             return None
-        self._session.refresh(secrets.randbits(60) | 1)
+        self._session.refresh(draw_seeds(1)[0])
         expected = self._session.expect()
         self._session.stage(Contestant.CANDIDATE)
         self._session.mute(True)
