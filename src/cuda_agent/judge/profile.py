@@ -20,7 +20,7 @@ MARGIN_RATIO = 1.0 / (1.0 - 0.05)
 _SAMPLES = 3
 _FEW = 8
 """With so many times fewer outputs than inputs, inputs are drawn anew for every round and batch."""
-_AUDIT_CALLS = 32
+_AUDIT_CALLS = 128
 
 
 class Facts(NamedTuple):
