@@ -5,13 +5,13 @@
 #
 #   WHEELS=DIR    no network: missing wheels lie in DIR, and perhaps a bubblewrap*.deb
 #   PYTHON=...    interpreter to use; a torch that it already has is kept
-#   STEPS=...     which of "doctor tests examples" (all)
+#   STEPS=...     which of "doctor tests examples repeat" (all); repeat judges the examples' kernels ten times
 set -uo pipefail
 if [ $# -ne 1 ]; then sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 2; fi
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
 cd "$(dirname "$0")/.."
-steps=${STEPS-doctor tests examples}
+steps=${STEPS-doctor tests examples repeat}
 wheels=${WHEELS:+$(cd "$WHEELS" && pwd)}
 venv=.venv-device
 scratch=$(mktemp -d)
@@ -66,7 +66,8 @@ for name in $steps; do
     doctor) step doctor describe ;;
     tests) step tests "$venv/bin/python" -m pytest -q -m gpu --junit-xml "$out/tests.xml" ;;
     examples) step examples "$venv/bin/cuda-agent" run examples/*.py --target cuda --policy expert --out "$out/run" ;;
-    *) echo "unknown step: $name (know: doctor tests examples)" >&2; failed=1 ;;
+    repeat) step repeat "$venv/bin/python" -m scripts.judge_again "$out/run" --out "$out/again.jsonl" ;;
+    *) echo "unknown step: $name (know: doctor tests examples repeat)" >&2; failed=1 ;;
   esac
 done
 
