@@ -9,9 +9,12 @@ N` lets the reference race against itself, `--render-only` runs nothing.
 import dataclasses
 import datetime
 import fnmatch
+import functools
+import multiprocessing
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 import tyro
@@ -44,6 +47,8 @@ class Options:
     """Run only cases whose names fit this pattern; their verdicts are shown, and not kept."""
     self_comparisons: int = 0
     """How often to let the reference race against itself, over all sizes together."""
+    jobs: int = 1
+    """Tasks at once; their judges still take times one after the other."""
     machine: str = "machine"
     """What the files in docs/results/ are named after."""
     render_only: bool = False
@@ -58,14 +63,42 @@ def run_cases(options: Options, target: Target) -> Iterator[Row]:
         for corpus, case in cases
         if target in case.targets and fnmatch.fnmatch(case.name, options.only)
     ]
-    chosen.sort(key=lambda each: (each[1].task, each[1].precision, each[1].name))
-    policy = JudgePolicy(without=options.without)
-    with Bench(build_sandbox(Containment.AUTO), policy) as bench:
-        for number, (corpus, case) in enumerate(chosen, start=1):
-            row = try_case(bench, case, target, corpus=corpus)
-            mark = "  " if row.is_right else "! "
-            print(f"{mark}{number}/{len(chosen)} {corpus}/{case.name}: {row.verdict}", file=sys.stderr)
-            yield row.model_copy(update={"without": options.without})
+    groups: dict[tuple[str, str], list[tuple[str, Case]]] = {}
+    for corpus, case in chosen:
+        groups.setdefault((case.task, case.precision), []).append((corpus, case))
+    rows = _run_groups(list(groups.values()), options, target)
+    for number, row in enumerate(rows, start=1):
+        mark = "  " if row.is_right else "! "
+        print(
+            f"{mark}{number}/{len(chosen)} {row.corpus}/{row.name}: {row.verdict} ({row.seconds:.1f} s)",
+            file=sys.stderr,
+        )
+        yield row
+
+
+def _run_groups(groups: list[list[tuple[str, Case]]], options: Options, target: Target) -> Iterator[Row]:
+    """The rows of each group, as groups are done."""
+    run = functools.partial(run_group, without=options.without, target=target)
+    if options.jobs == 1:
+        for group in groups:
+            yield from run(group)
+        return
+    # Fresh processes: one that has used CUDA must not be forked.
+    with ProcessPoolExecutor(options.jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+        largest_first = sorted(groups, key=len, reverse=True)
+        for done in as_completed([pool.submit(_list_group, run, group) for group in largest_first]):
+            yield from done.result()
+
+
+def _list_group(run: Callable[..., Iterator[Row]], group: list[tuple[str, Case]]) -> list[Row]:
+    return list(run(group))
+
+
+def run_group(group: list[tuple[str, Case]], *, without: tuple[Layer, ...], target: Target) -> Iterator[Row]:
+    """Put the cases of one task before one judge."""
+    with Bench(build_sandbox(Containment.AUTO), JudgePolicy(without=without)) as bench:
+        for corpus, case in group:
+            yield try_case(bench, case, target, corpus=corpus).model_copy(update={"without": without})
 
 
 def try_case(bench: Bench, case: Case, target: Target, *, corpus: str) -> Row:

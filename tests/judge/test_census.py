@@ -4,7 +4,7 @@ import subprocess
 import sys
 import time
 
-from cuda_agent.judge.census import find_processes_below
+from cuda_agent.judge.census import find_processes_below, measure_work_ns
 
 PROGRAM = """
 import subprocess, sys, threading, time
@@ -30,3 +30,20 @@ def test_what_is_gone_has_none() -> None:
     process = subprocess.Popen(["true"])
     process.wait()
     assert find_processes_below(process.pid) == {}
+
+
+def test_a_busy_thread_works_and_a_sleeping_one_does_not() -> None:
+    program = (
+        "import sys, time, threading\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
+    )
+    for rest, is_busy in (("while True: pass", True), ("time.sleep(60)", False)):
+        process = subprocess.Popen([sys.executable, "-c", program + rest])
+        try:
+            time.sleep(1.0)
+            before = measure_work_ns([process.pid])
+            time.sleep(0.5)
+            worked = measure_work_ns([process.pid]) - before
+        finally:
+            process.kill()
+            process.wait()
+        assert (worked > 1e8) is is_busy

@@ -19,7 +19,7 @@ STRICT, PAPER = load_policy("strict"), load_policy("paper")
 def compare(
     got: torch.Tensor, exact: torch.Tensor, *, eager: torch.Tensor, reduction: float = 1024
 ) -> Finding:
-    return compare_tensor(got, exact, eager=eager, policy=STRICT, path="out", reduction=reduction)
+    return compare_tensor(got, exact, eager=eager, free=None, policy=STRICT, path="out", reduction=reduction)
 
 
 def judge_function(name: str) -> tuple[torch.Tensor, torch.Tensor]:
@@ -40,7 +40,7 @@ def test_zeros_fail_where_a_fixed_tolerance_passes_them(name: str) -> None:
     zeros = torch.zeros_like(eager)
     assert compare(eager, exact, eager=eager).status is VerifyStatus.OK
     assert compare(zeros, exact, eager=eager).status is VerifyStatus.MISMATCH
-    fixed = compare_tensor(zeros, exact, eager=eager, policy=PAPER, path="out", reduction=1)
+    fixed = compare_tensor(zeros, exact, eager=eager, free=None, policy=PAPER, path="out", reduction=1)
     assert fixed.status is VerifyStatus.OK
 
 
@@ -199,3 +199,18 @@ def test_the_quick_bound_changes_no_verdict(
     monkeypatch.setattr(compare_module, "_bound_share", lambda c, e, scale: float("inf"))
     slow = compare(got, exact, eager=eager)
     assert (quick.status, quick.mismatch) == (slow.status, slow.mismatch)
+
+
+def test_whole_numbers_are_compared_unless_they_are_free() -> None:
+    eager, free = torch.tensor([3, 5, 7]), torch.tensor([False, True, False])
+
+    def judge(*got: int) -> VerifyStatus:
+        value = torch.tensor(got)
+        found = compare_tensor(
+            value, eager.double(), eager=eager, free=free, policy=STRICT, path="out", reduction=1
+        )
+        return found.status
+
+    assert judge(3, 5, 7) is VerifyStatus.OK
+    assert judge(3, 9, 7) is VerifyStatus.OK
+    assert judge(4, 5, 7) is VerifyStatus.MISMATCH

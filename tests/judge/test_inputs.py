@@ -4,8 +4,10 @@ import pytest
 import torch
 
 from cuda_agent.judge.inputs import (
+    PARTING,
     VARIANTS,
     is_constant,
+    jitter_value,
     randomise_state,
     refresh_values,
     reshape_distribution,
@@ -70,3 +72,17 @@ def test_a_refresh_moves_every_floating_value_and_repeats() -> None:
     assert float(ratio.max() - ratio.min()) < 1e-5
     assert torch.equal(first[1], values[1])
     assert first[1].data_ptr() != values[1].data_ptr()
+
+
+def test_jitter_parts_ties_and_moves_nothing_far() -> None:
+    x = torch.randint(-8, 8, (256, 512)).float()
+    x[0, 0] = float("-inf")
+    moved = jitter_value(x, PARTING)
+    finite = torch.isfinite(x)
+    assert float((moved - x)[finite].abs().max()) <= 8 * PARTING
+    assert float(moved[0, 0]) == float("-inf")
+    assert moved[5].unique().numel() > 500
+
+
+def test_jitter_leaves_whole_numbers_alone() -> None:
+    assert torch.equal(jitter_value(torch.arange(9), PARTING), torch.arange(9))

@@ -17,14 +17,15 @@ def read_states(child: ChildProcess) -> set[str]:
     return {Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] for pid in pids}
 
 
-def test_a_suspended_child_stands_still_and_goes_on(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_a_stopped_child_stands_still_and_goes_on(sandbox: Sandbox, tmp_path: Path) -> None:
     prepare = Prepare(target=Target.CPU, precision=Precision.HIGHEST, threads=1)
     child = ChildProcess(
         "cuda_agent.judge.runner", sandbox=sandbox, target=Target.CPU, folder=tmp_path, cache=None
     )
     with child:
         child.ask(prepare, Prepared, timeout_s=120)
-        with child.suspended():
-            assert read_states(child) == {"T"}
+        child.stop()
+        assert read_states(child) == {"T"}
+        child.resume()
         assert "T" not in read_states(child)
         child.ask(prepare, Prepared, timeout_s=60)

@@ -7,10 +7,11 @@ the price of copying:
 
     judged = forward(candidate) + (around(candidate) - 1.3 around(eager))+
 
-`around` is staging and handing over. Each is the clock's time for K calls, less that for none, which is the
-way to the process and back. Before the clock starts the process works a little: a core that slept, or a GPU
-that served another process, takes some milliseconds to come back. Copying differs between two processes by up
-to a third, hence the factor.
+`forward` is the clock's time for K calls, less that for none, which is the way to the process and back.
+`around` is staging and handing over: the mean over the calls, since one of them may do the work of all.
+Before the clock starts the process works a little: a core that slept, or a GPU that served another process,
+takes some milliseconds to come back. Copying differs between two processes by up to a third, hence the
+factor.
 
 Whoever does nothing in a batch would be fast in it, so one of its outputs, at a secret place, is compared.
 
@@ -18,10 +19,13 @@ On the cuda target only forward counts: there each staging makes the device swit
 to another, which costs the candidate as much as many a kernel, and eager nothing.
 """
 
+import functools
 import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 from cuda_agent.judge.compare import Finding
+from cuda_agent.judge.inputs import NATURAL
 from cuda_agent.judge.policy import JudgePolicy, Layer
 from cuda_agent.judge.protocol import Call, CallMode, Contestant
 from cuda_agent.judge.result import VerifyStatus
@@ -56,9 +60,9 @@ class Course(NamedTuple):
     """What the judge's clock saw."""
 
     forward_ms: float
-    """From the request to call until its reply."""
+    """From the request to call until its reply: of the whole batch, then of one call."""
     around_ms: float
-    """Staging before, handing over after."""
+    """Staging before one call, handing over after it."""
 
     def take_shorter(self, other: "Course") -> "Course":
         """The shorter of both in each part: noise only ever lengthens."""
@@ -115,35 +119,39 @@ class Audit:
         full = self._time_course(lane, calls)
         # The quickest of several: a way there and back that happened to be slow would hide work.
         empty_ms = min(self._time_course(lane, 0).forward_ms for _ in range(_EMPTY_TRIES))
-        return Course(
-            forward_ms=max((full.forward_ms - empty_ms) / calls, 0.0),
-            around_ms=full.around_ms / calls,
-        )
+        return full._replace(forward_ms=max((full.forward_ms - empty_ms) / calls, 0.0))
 
     def _time_course(self, lane: Contestant, calls: int) -> "Course":
-        around_ns = 0
         if self._redraws and calls:
-            self._session.draw_inputs(variant=0)
+            self._session.draw_inputs(variant=NATURAL)
         seeds = draw_seeds(calls)
-        for seed in seeds:
-            self._session.refresh(seed)
-            self._session.publish_inputs()
-            start_ns = time.monotonic_ns()
-            self._session.stage_published(lane)
-            around_ns += time.monotonic_ns() - start_ns
+        staging_ms = [self._stage(lane, seed) for seed in seeds]
         self._session.wake(lane)
-        start_ns = time.monotonic_ns()
-        self._session.call(Call(contestant=lane, mode=CallMode.BATCH), calls=calls)
-        forward_ns = time.monotonic_ns() - start_ns
-        for index in range(calls if self._is_whole else 0):
-            self._session.hand_over(lane, index)
-        around_ns += time.monotonic_ns() - start_ns - forward_ns
+        request = Call(contestant=lane, mode=CallMode.BATCH)
+        forward_ms = _time(lambda: self._session.call(request, calls=calls))
+        handing_ms = [
+            _time(functools.partial(self._session.hand_over, lane, index))
+            for index in range(calls if self._is_whole else 0)
+        ]
         if lane is Contestant.CANDIDATE and seeds and self._policy.has(Layer.TIMED_SAMPLES):
             self._check_sample(seeds)
         self._session.drop(lane)
-        return Course(forward_ms=forward_ns / 1e6, around_ms=around_ns / 1e6)
+        around_ms = (sum(staging_ms) + sum(handing_ms)) / max(calls, 1)
+        return Course(forward_ms=forward_ms, around_ms=around_ms)
+
+    def _stage(self, lane: Contestant, seed: int) -> float:
+        self._session.refresh(seed)
+        self._session.publish_inputs()
+        self._session.give_turn(lane)
+        return _time(lambda: self._session.stage_published(lane))
 
     def _check_sample(self, seeds: list[int]) -> None:
         finding = check_sample(self._session, seeds, policy=self._policy)
         if finding.status is not VerifyStatus.OK:
             self._finding = finding
+
+
+def _time(act: Callable[[], object]) -> float:
+    start_ns = time.monotonic_ns()
+    act()
+    return (time.monotonic_ns() - start_ns) / 1e6

@@ -1,6 +1,7 @@
 """What a child and all it has started consist of, seen from outside."""
 
 from collections import defaultdict
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,3 +25,22 @@ def find_processes_below(pid: int) -> dict[int, int]:
             found[process] = threads[process]
         pending += children[process]
     return found
+
+
+def measure_work_ns(pids: Iterable[int]) -> int:
+    """Processor time of all living threads of these processes; 0 where the kernel does not count it."""
+    total = 0
+    for pid in pids:
+        with suppress(OSError):
+            for task in Path(f"/proc/{pid}/task").iterdir():
+                total += int((task / "schedstat").read_text().split()[0])
+    return total
+
+
+def is_moving(pid: int) -> bool:
+    """Whether a process is neither stopped nor gone."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "TtZX"

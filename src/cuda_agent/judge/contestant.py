@@ -2,6 +2,7 @@
 
 import gc
 import secrets
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -52,7 +53,7 @@ class Lane:
             if request.guarded:
                 conditions.enter_context(OperatorGuard())  # type: ignore[no-untyped-call]
             if request.mode is CallMode.TIMED:
-                return Called(calls_ms=self._call_timed())
+                return self._call_timed()
             return self._call_all(checked=request.mode is CallMode.CHECK)
 
     def collect(self, outbox: Mailbox, index: int) -> Node:
@@ -86,9 +87,10 @@ class Lane:
         self._device.synchronize()
         return Called(inputs_changed=checked and self._has_changed())
 
-    def _call_timed(self) -> tuple[float, ...]:
+    def _call_timed(self) -> Called:
         calls_ms = []
         gc.disable()
+        start_ns = time.perf_counter_ns()
         try:
             for inputs in self._staged:
                 output, call_ms = self._device.time_call(partial(self._module, *inputs))
@@ -96,7 +98,7 @@ class Lane:
                 calls_ms.append(call_ms)
         finally:
             gc.enable()
-        return tuple(calls_ms)
+        return Called(calls_ms=tuple(calls_ms), block_ms=(time.perf_counter_ns() - start_ns) / 1e6)
 
     def _has_changed(self) -> bool:
         """Whether the inputs staged last differ from what they were copied from."""

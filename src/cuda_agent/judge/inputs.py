@@ -5,6 +5,10 @@ each floating tensor within its own range, so that probabilities stay probabilit
 stay positive, while means, rows and tails differ from draw to draw. Weights: the task's own constructor
 under a secret seed, then every constant floating parameter or buffer (zeros, ones, running statistics)
 is replaced by random values near it, so that no term can vanish.
+
+Ties: where equal inputs may be named in either order (topk), whole-number outputs are a choice. A choice
+shows in that it changes when inputs move by a few roundings; where much of an output is one, draws are
+made in which ties are parted, so that there is one right answer again.
 """
 
 from collections.abc import Sequence
@@ -13,6 +17,13 @@ import torch
 
 VARIANTS = 5
 """How many input distributions there are; variant 0 is the task's own."""
+NATURAL = 1
+"""The task's own distribution too, with ties parted where answers hang on them."""
+
+ROUNDINGS = 2.0**-20
+"""Share of a tensor's largest value that different orders of computing may move it by."""
+PARTING = 2.0**-9
+"""Share of a tensor's largest value that parts ties."""
 
 _EXPONENTS = {1: 1.0, 2: 3.0, 3: 1.0 / 3.0}
 
@@ -69,6 +80,15 @@ def refresh_values(values: Sequence[torch.Tensor], seed: int) -> list[torch.Tens
         return rotated.view(value.shape)
 
     return [rotate(value) if value.is_floating_point() else value.clone() for value in values]
+
+
+def jitter_value(value: torch.Tensor, share: float) -> torch.Tensor:
+    """A floating tensor, each element moved by up to that share of the largest finite one."""
+    if not value.is_floating_point() or not value.numel():
+        return value
+    largest = torch.where(torch.isfinite(value), value, 0.0).abs().max()
+    noise = torch.rand(value.shape, dtype=torch.float32, device=value.device).mul_(2.0).sub_(1.0)
+    return (value + noise.mul_(share * largest.float())).to(value.dtype)
 
 
 def perturb_values(values: Sequence[torch.Tensor], seed: int) -> list[torch.Tensor]:

@@ -10,6 +10,7 @@ from typing import Self
 import torch
 
 from cuda_agent.errors import InfrastructureError
+from cuda_agent.judge.lease import Lease, name_device
 from cuda_agent.judge.policy import JudgePolicy, Layer
 from cuda_agent.judge.process import ChildError, ChildProcess, count_threads
 from cuda_agent.judge.profile import Facts, Profiler
@@ -56,6 +57,7 @@ class Judge:
         self._target = target
         self._sandbox = sandbox
         self._policy = policy
+        self._lease = Lease(name_device(target))
         self._folder = tempfile.TemporaryDirectory(prefix="judge-")
         self._waiting: ChildProcess | None = None
         self._examined: ChildProcess | None = None
@@ -84,13 +86,14 @@ class Judge:
         assert runner is not None
         self._examined = runner
         with runner:
-            opened = self._open_task()
-            if isinstance(opened, VerifyResult):
-                return opened, None
-            if opened.needed_bytes > self._allow_bytes():
-                return self._refuse(opened.needed_bytes), None
-            runner.send(self._build_prepare())
-            self._receive_prepared(runner)
+            with self._lease.share():
+                opened = self._open_task()
+                if isinstance(opened, VerifyResult):
+                    return opened, None
+                if opened.needed_bytes > self._allow_bytes():
+                    return self._refuse(opened.needed_bytes), None
+                runner.send(self._build_prepare())
+                self._receive_prepared(runner)
             if count_threads() >= _MANY_THREADS:
                 self._waiting = self._start(_RUNNER)
             return self._examine_on(runner, artifact, opened=opened, profile=profile)
@@ -130,13 +133,16 @@ class Judge:
             runner,
             target=self._target,
             threads_before=threads_before,
-            freezes=self._policy.has(Layer.FREEZE),
+            takes_turns=self._policy.has(Layer.TURNS),
         )
         try:
-            verified = Verifier(session, opened.arguments, policy=self._policy).run()
+            with self._lease.share():
+                verified = Verifier(session, opened.arguments, policy=self._policy).run()
             if not profile or verified.status is not VerifyStatus.OK:
                 return verified, None
-            return verified, Profiler(session, policy=self._policy, facts=self._collect_facts(opened)).run()
+            with self._lease.take():
+                facts = self._collect_facts(opened)
+                return verified, Profiler(session, policy=self._policy, facts=facts).run()
         finally:
             session.close()
             if self._reference.is_gone():

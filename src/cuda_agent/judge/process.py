@@ -7,15 +7,15 @@ import socket
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self, TypeVar
 
 import cuda_agent
 from cuda_agent.errors import ProtocolError
-from cuda_agent.judge.census import find_processes_below
+from cuda_agent.judge.census import find_processes_below, is_moving, measure_work_ns
 from cuda_agent.judge.child import SOCKET_FD_VARIABLE
 from cuda_agent.judge.mailbox import DeviceMailbox, HostMailbox
 from cuda_agent.judge.protocol import Attach, Request
@@ -31,6 +31,8 @@ OwnMailbox = HostMailbox | DeviceMailbox
 _LOG_TAIL_BYTES = 2000
 _HEAP_BYTES = 1 << 40
 _EXIT_GRACE_S = 2.0
+_STOP_GRACE_S = 0.2
+_STOP_POLL_S = 2e-5
 _PROCESSES = 1024
 
 
@@ -87,6 +89,7 @@ class ChildProcess:
         self._running: Running = sandbox.start(command, self._log)
         theirs.close()
         self._wire = Wire(ours)
+        self._started: set[int] = set()
 
     def hand_over(self, file: Path) -> Path:
         """Copy a file to where the child can read it, and say where that is."""
@@ -140,17 +143,29 @@ class ChildProcess:
         """Threads of everything it has started, itself included, counted from outside."""
         return sum(find_processes_below(self._running.pid).values())
 
-    @contextmanager
-    def suspended(self) -> Iterator[None]:
-        """Stop everything it has started, then let it go on."""
-        stopped: set[int] = set()
-        try:
-            while found := find_processes_below(self._running.pid).keys() - stopped:
-                _signal(found, signal.SIGSTOP)
-                stopped |= found
-            yield
-        finally:
-            _signal(stopped, signal.SIGCONT)
+    def measure_work_ns(self) -> int:
+        """Processor time of everything it has started, itself included."""
+        return measure_work_ns(find_processes_below(self._running.pid))
+
+    def stop(self, *, looks_again: bool = False) -> None:
+        """Let it and everything it has started stand still.
+
+        What it has started is looked for the first time, and where `looks_again` asks for it.
+        """
+        _signal(self._started, signal.SIGSTOP)
+        while (looks_again or not self._started) and (found := self._find_started()):
+            _signal(found, signal.SIGSTOP)
+            self._started |= found
+        deadline = time.monotonic() + _STOP_GRACE_S
+        while any(map(is_moving, self._started)) and time.monotonic() < deadline:
+            time.sleep(_STOP_POLL_S)
+
+    def resume(self) -> None:
+        """Let it go on; harmless when it never stopped."""
+        _signal(self._started, signal.SIGCONT)
+
+    def _find_started(self) -> set[int]:
+        return find_processes_below(self._running.pid).keys() - self._started
 
     def is_gone(self) -> bool:
         """Whether it has ended."""

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from cuda_agent.judge.audit import Audit
 from cuda_agent.judge.compare import Finding
+from cuda_agent.judge.inputs import NATURAL
 from cuda_agent.judge.policy import JudgePolicy, Layer
 from cuda_agent.judge.protocol import Call, CallMode, Contestant
 from cuda_agent.judge.result import ProfileResult, ProfileStatus, Ratio, VerifyStatus
@@ -21,6 +22,8 @@ _SAMPLES = 3
 _FEW = 8
 """With so many times fewer outputs than inputs, inputs are drawn anew for every round and batch."""
 _AUDIT_CALLS = 128
+_SLOW_CLOCK = 1.15
+"""How much longer all timed blocks may take by the judge's clock, which sees the way there and back too."""
 
 
 class Facts(NamedTuple):
@@ -48,6 +51,8 @@ class Profiler:
         self._block_calls = policy.block_calls
         self._sampled = 0
         self._redraws = False
+        self._seen_ms = 0.0
+        self._told_ms = 0.0
 
     def run(self) -> ProfileResult:
         """Time all contestants, check sampled outputs, audit the clock; a failure is a status."""
@@ -65,7 +70,7 @@ class Profiler:
             return ProfileResult(status=ProfileStatus.BASELINE_ERROR, reason=reason, detail=error.detail)
 
     def _run(self) -> ProfileResult:
-        self._session.draw_inputs(variant=0)
+        self._session.draw_inputs(variant=NATURAL)
         expected = self._session.expect()
         set_bytes = sum(
             leaf.nbytes for leaf in expected.node.list_tensors() + self._session.inputs.list_tensors()
@@ -124,7 +129,7 @@ class Profiler:
             if is_enough and not self._is_undecided():
                 break
             if self._redraws:
-                self._session.draw_inputs(variant=0)
+                self._session.draw_inputs(variant=NATURAL)
             if count == guarded:
                 self._call_guarded()
             for lane in lanes if count % 2 == 0 else reversed(lanes):
@@ -152,7 +157,11 @@ class Profiler:
         seeds = self._stage(lane, calls)
         self._session.wake(lane)
         request = Call(contestant=lane, mode=CallMode.TIMED, guarded=guarded)
+        start_ns = time.monotonic_ns()
         called = self._session.call(request, calls=calls)
+        if lane is Contestant.CANDIDATE:
+            self._seen_ms += (time.monotonic_ns() - start_ns) / 1e6
+            self._told_ms += called.block_ms
         if not keep:
             self._session.drop(lane)
         if len(called.calls_ms) != calls or not all(
@@ -210,6 +219,15 @@ class Profiler:
         return self._quarantine(result, candidate.median_ms, agreed=audit.agrees)
 
     def _quarantine(self, result: ProfileResult, claimed_ms: float, *, agreed: bool) -> ProfileResult:
+        if self._seen_ms > _SLOW_CLOCK * self._told_ms and self._policy.has(Layer.CLOCK):
+            return result.model_copy(
+                update={
+                    "status": ProfileStatus.CLOCK_DISPUTED,
+                    "reason": f"all timed blocks took {self._told_ms:.4g} ms by the runner's clock and "
+                    f"{self._seen_ms:.4g} ms by the judge's: the clock was touched; if not, this machine "
+                    f"was busy: try again",
+                }
+            )
         if not agreed and self._policy.has(Layer.CLOCK):
             return result.model_copy(
                 update={

@@ -5,6 +5,7 @@ judge takes from it only bytes and times. Run as `python -m cuda_agent.judge.ref
 """
 
 import copy
+import functools
 import gc
 import importlib.util
 import os
@@ -22,8 +23,11 @@ from cuda_agent.judge.contestant import Lane, have_same_bytes
 from cuda_agent.judge.device import measure_copy_bandwidth
 from cuda_agent.judge.footprint import estimate_bytes
 from cuda_agent.judge.inputs import (
+    PARTING,
+    ROUNDINGS,
     VARIANTS,
     is_whole,
+    jitter_value,
     perturb_values,
     randomise_state,
     refresh_values,
@@ -49,6 +53,12 @@ from cuda_agent.judge.protocol import (
 from cuda_agent.judge.replies import Called, Described, Done, Expected, TaskOpened
 from cuda_agent.judge.tree import build_value, describe_value, map_tensors
 
+_RARE = 1e-3
+"""Share of whole numbers that inputs a few roundings away may change in a task without ties."""
+_PAIRS = 4
+_MOST = 0.1
+"""Share up to which such whole numbers are taken for choices, once ties are parted."""
+
 
 class Reference:
     """One task, opened once."""
@@ -60,6 +70,8 @@ class Reference:
         self._arguments: Any = None
         self._fits = False
         self._writes_inputs = False
+        self._has_ties = False
+        self._keeps_ties = True
         self._model: Any = None
         self._exact_model: Any = None
         self._drawn: Any = None
@@ -122,7 +134,8 @@ class Reference:
     def draw_inputs(self, request: DrawInputs) -> Described:
         """Make inputs from a seed, in the asked-for distribution where the reference bears it."""
         torch.manual_seed(request.seed)
-        natural = self._make_inputs()
+        self._keeps_ties = request.variant == 0
+        natural = self._draw()
         self._drawn = natural
         if request.variant % VARIANTS > 1:
             self._drawn = map_tensors(
@@ -140,7 +153,7 @@ class Reference:
             self._current = self._drawn
         elif any(is_whole(tensor) for tensor in tensors):
             torch.manual_seed(request.seed)
-            self._current = self._make_inputs()
+            self._current = self._draw()
         else:
             self._current = build_value(node, refresh_values(tensors, request.seed))
         return Done()
@@ -174,12 +187,17 @@ class Reference:
             self._device.synchronize()
             eager_ms = (time.perf_counter() - start) * 1e3
             exact = self._compute_exact()
+            free = self._find_free(eager)
         if not any(leaf.numel() for leaf in describe_value(eager)[1]):
             raise ValueError("forward returns no element that could be compared")
-        self._expected = [exact, eager]
-        exact_node, eager_node = describe_value(self._expected, path="out")[0].children
+        self._expected = [exact, eager, free]
+        exact_node, eager_node, free_node = describe_value(self._expected, path="out")[0].children
         return Expected(
-            exact=exact_node, eager=eager_node, inputs_changed=self._writes_inputs, eager_ms=eager_ms
+            exact=exact_node,
+            eager=eager_node,
+            free=free_node,
+            inputs_changed=self._writes_inputs,
+            eager_ms=eager_ms,
         )
 
     def warm(self, request: Warm) -> Done:
@@ -193,6 +211,9 @@ class Reference:
             self._model(*inputs)
         before, now = (describe_value(value)[1] for value in (self._current, inputs))
         self._writes_inputs = not all(have_same_bytes(a, b) for a, b in zip(before, now, strict=True))
+        with torch.no_grad():
+            eager = describe_value(self._run_eager())[1]
+            self._has_ties = measure_choices(eager, self._find_choices(eager)) > _RARE
         return self.compile(Compile())
 
     def compile(self, request: Compile) -> Done:
@@ -299,6 +320,35 @@ class Reference:
             raise RuntimeError("the reference writes to its inputs, but only for some of their values")
         return outputs
 
+    def _draw(self) -> Any:  # noqa: ANN401
+        """Fresh inputs; where answers hang on ties, those are parted, but for the first draw of all."""
+        made = self._make_inputs()
+        parts = self._has_ties and not self._keeps_ties
+        return map_tensors(made, lambda value: jitter_value(value, PARTING)) if parts else made
+
+    def _find_free(self, eager: Any) -> list[torch.Tensor]:  # noqa: ANN401
+        """Which whole numbers in these outputs are a choice among equals; empty where none is."""
+        leaves = describe_value(eager)[1]
+        floating = any(leaf.is_floating_point() for leaf in describe_value(self._current)[1])
+        if not floating or all(is_measured(leaf) for leaf in leaves):
+            return []
+        free = self._find_choices(leaves)
+        share = measure_choices(leaves, free)
+        # Whole numbers that all follow the last bit of their inputs are not choices.
+        return free if 0.0 < share <= _MOST or (self._has_ties and self._keeps_ties) else []
+
+    def _find_choices(self, eager: list[torch.Tensor]) -> list[torch.Tensor]:
+        """Which elements change when inputs move by a few roundings, one way or just the other way."""
+        free = [torch.zeros_like(leaf, dtype=torch.bool) for leaf in eager]
+        for seed in torch.randint(1 << 62, (_PAIRS,)).tolist():
+            for share in (ROUNDINGS, -ROUNDINGS):
+                torch.manual_seed(seed)
+                moved = self._copy_inputs(functools.partial(jitter_value, share=share))
+                again = describe_value(self._model(*moved))[1]
+                if [leaf.shape for leaf in again] == [leaf.shape for leaf in eager]:
+                    free = [flag | (a != b) for flag, a, b in zip(free, eager, again, strict=True)]
+        return free
+
     def _copy_inputs(self, copy_tensor: Callable[[torch.Tensor], torch.Tensor]) -> Any:  # noqa: ANN401
         return map_tensors(self._current, copy_tensor)
 
@@ -308,6 +358,17 @@ class Reference:
             outputs = describe_value(self._run_eager())[1]
         bounds = [torch.stack(out.aminmax()) for out in outputs if out.is_floating_point() and out.numel()]
         return all(bool(torch.isfinite(bound).all()) for bound in bounds)
+
+
+def measure_choices(outputs: list[torch.Tensor], free: list[torch.Tensor]) -> float:
+    """The largest share, over the outputs that hold whole numbers or booleans, of free elements."""
+    pairs = zip(outputs, free, strict=True)
+    return max((float(f.double().mean()) for o, f in pairs if o.numel() and not is_measured(o)), default=0.0)
+
+
+def is_measured(value: torch.Tensor) -> bool:
+    """Whether a tensor's values are compared within a tolerance."""
+    return value.is_floating_point() or value.is_complex()
 
 
 def import_source(source: str) -> ModuleType:

@@ -72,6 +72,8 @@ class Expected(Record):
     """Outputs in float64 (float32 where float64 does not work)."""
     eager: Node
     """Outputs as eager gives them: the shapes and dtypes that a submission must match."""
+    free: Node
+    """Booleans, like each output: whole numbers that are a choice among equals; nothing, where none is."""
     inputs_changed: bool
     """Whether the reference writes to its own inputs."""
     eager_ms: float
@@ -85,6 +87,8 @@ class Called(Record):
     """Which reply."""
     calls_ms: tuple[float, ...] = ()
     """Each call's time, when timed."""
+    block_ms: float = 0.0
+    """The time of all calls together and of what lies between them, when timed."""
     inputs_changed: bool = False
     """Whether an input was written to, when checked."""
 

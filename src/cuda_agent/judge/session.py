@@ -1,8 +1,9 @@
 """One submission facing one task: the two children, the mailboxes between them, and who sees what when."""
 
+import itertools
 import math
 import secrets
-from contextlib import nullcontext
+import time
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
@@ -31,6 +32,7 @@ from cuda_agent.judge.protocol import (
 )
 from cuda_agent.judge.replies import Called, Described, Done, Expected, Reply
 from cuda_agent.judge.tree import Node, NodeKind, compute_offsets
+from cuda_agent.judge.turns import Turns
 from cuda_agent.tasks.target import Target
 
 R = TypeVar("R", bound=Reply)
@@ -40,6 +42,9 @@ Box = Literal["inbox", "reference", "candidate"]
 _SEED_BITS = 62
 _BOX_ROUNDING_BYTES = 1 << 20
 _REFERENCE_TIMEOUT_S = 300.0
+_REST_S = 0.02
+_REST_TRIES = 25
+_REST_SHARE = 0.1
 
 
 class CandidateError(ChildError):
@@ -58,6 +63,8 @@ class Outputs:
     """Values in float64 (as eager gives them where float64 does not work)."""
     eager: list[torch.Tensor]
     """Values as the reference gives them."""
+    free: list[torch.Tensor] | list[None]
+    """Which whole numbers are a choice among equals; None where none is."""
     node: Node
     """The form that a submission must match."""
     input_elements: int
@@ -87,7 +94,7 @@ class Session:
         *,
         target: Target,
         threads_before: int,
-        freezes: bool,
+        takes_turns: bool,
     ) -> None:
         """Join two prepared children.
 
@@ -96,7 +103,7 @@ class Session:
             runner: the submission's.
             target: where tensors live.
             threads_before: the runner's threads before it was loaded.
-            freezes: whether the runner stands still while baselines are called.
+            takes_turns: whether the one that is not asked stands still.
         """
         self.eager_ms = 0.0
         self.inputs = Node(kind=NodeKind.LIST)
@@ -105,7 +112,7 @@ class Session:
         self._reference = reference
         self._runner = runner
         self._threads_before = threads_before
-        self._freezes = freezes
+        self._turns = Turns(reference, runner, enforced=takes_turns)
         self.target = target
         self._boxes: dict[str, OwnMailbox] = {}
 
@@ -135,16 +142,19 @@ class Session:
     def expect(self) -> Outputs:
         """What the reference makes of the current inputs."""
         expected = self._ask_reference(Expect(), Expected)
-        exact, eager = expected.exact.list_tensors(), expected.eager.list_tensors()
-        self._ensure("reference", compute_offsets(exact + eager)[1])
+        parts = [node.list_tensors() for node in (expected.exact, expected.eager, expected.free)]
+        leaves = list(itertools.chain(*parts))
+        self._ensure("reference", compute_offsets(leaves)[1])
         self._ask_reference(Publish(what="expected"), Done)
-        tensors = view_tensors(self._boxes["reference"], exact + eager)
+        tensors = iter(view_tensors(self._boxes["reference"], leaves))
+        exact, eager, free = (list(itertools.islice(tensors, len(part))) for part in parts)
         self.eager_ms = expected.eager_ms
         sources = self.inputs.list_tensors() + self.state.list_tensors()
         self.outputs = expected.eager
         return Outputs(
-            exact=tensors[: len(exact)],
-            eager=tensors[len(exact) :],
+            exact=exact,
+            eager=eager,
+            free=free or [None] * len(eager),
             node=expected.eager,
             input_elements=sum(math.prod(leaf.shape) for leaf in sources),
             longest_axis=max((max(leaf.shape, default=1) for leaf in sources), default=1),
@@ -162,6 +172,11 @@ class Session:
     def publish_inputs(self) -> None:
         """Let the reference process write the current inputs into the inbox."""
         self._ask_reference(Publish(what="inputs"), Done)
+
+    def give_turn(self, contestant: Contestant) -> None:
+        """Let the contestant's process run, and the other stand still, before a clock starts."""
+        candidate = contestant is Contestant.CANDIDATE
+        self._turns.give(self._runner if candidate else self._reference)
 
     def stage_published(self, contestant: Contestant) -> None:
         """Copy what lies in the inbox to fresh addresses on the contestant's side."""
@@ -182,8 +197,8 @@ class Session:
     def call(self, request: Call, *, calls: int) -> Called:
         """Call what is staged; the candidate has a generous multiple of eager's time."""
         if request.contestant is not Contestant.CANDIDATE:
-            with self._runner.suspended() if self._freezes else nullcontext():
-                return self._ask_reference(request, Called)
+            self._turns.give(self._reference, looks_again=True)
+            return self._ask_reference(request, Called)
         return self._ask_runner(request, Called, timeout_s=15 + calls * self.eager_ms * 0.1)
 
     def wake(self, contestant: Contestant) -> None:
@@ -204,6 +219,17 @@ class Session:
     def count_new_threads(self) -> int:
         """How many more threads the runner has than before it met the submission."""
         return self._runner.count_threads() - self._threads_before
+
+    def is_at_rest(self) -> bool:
+        """Whether the runner comes to rest when nothing is asked of it; threads may spin a little first."""
+        self._turns.give(self._runner)
+        worked_ns = self._runner.measure_work_ns()
+        for _ in range(_REST_TRIES):
+            time.sleep(_REST_S)
+            before_ns, worked_ns = worked_ns, self._runner.measure_work_ns()
+            if worked_ns - before_ns < _REST_SHARE * _REST_S * 1e9:
+                return True
+        return False
 
     def collect(self, index: int) -> tuple[Node, list[torch.Tensor]]:
         """Describe one of the candidate's outputs, with its outbox's tensors if its form is right.
@@ -230,7 +256,8 @@ class Session:
         self._ask_reference(Compile(), Done)
 
     def close(self) -> None:
-        """Give the mailboxes back."""
+        """Give the mailboxes back, and both children their freedom."""
+        self._turns.end()
         for box in self._boxes.values():
             box.close()
 
@@ -245,22 +272,26 @@ class Session:
         self._boxes[box] = mailbox
         try:
             if box in ("inbox", "reference"):
+                self._turns.give(self._reference)
                 self._reference.lend("inbox" if box == "inbox" else "outbox", mailbox)
         except ChildError as error:
             raise TaskProcessError(error.how, error.reason, error.detail) from None
         try:
             if box in ("inbox", "candidate"):
+                self._turns.give(self._runner)
                 self._runner.lend("inbox" if box == "inbox" else "outbox", mailbox)
         except ChildError as error:
             raise CandidateError(error.how, error.reason, error.detail) from None
 
     def _ask_reference(self, request: Request, expected: type[R]) -> R:
+        self._turns.give(self._reference)
         try:
             return self._reference.ask(request, expected, timeout_s=_REFERENCE_TIMEOUT_S)
         except ChildError as error:
             raise TaskProcessError(error.how, error.reason, error.detail) from None
 
     def _ask_runner(self, request: Request, expected: type[R], *, timeout_s: float) -> R:
+        self._turns.give(self._runner)
         try:
             return self._runner.ask(request, expected, timeout_s=timeout_s)
         except ChildError as error:

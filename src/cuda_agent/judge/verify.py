@@ -46,7 +46,7 @@ class Verifier:
     def run(self) -> VerifyResult:
         """Compare with the reference on hidden draws, then look for ways to be right without working."""
         try:
-            finding = self._check_draws() or self._check_decoy()
+            finding = self._check_draws() or self._check_rest() or self._check_decoy()
         except CandidateError as error:
             return describe_failure(error, self._step)
         except TaskProcessError as error:
@@ -121,6 +121,15 @@ class Verifier:
             return None
         return finding.model_copy(update={"reason": _REPLAY_REASONS[which] + finding.reason})
 
+    def _check_rest(self) -> Finding | None:
+        """When forward has returned and nothing is asked, nothing may be at work."""
+        if not self._policy.has(Layer.CENSUS) or self._session.is_at_rest():
+            return None
+        return Finding(
+            status=VerifyStatus.FORBIDDEN,
+            reason="something of the submission is still at work long after forward has returned",
+        )
+
     def _check_decoy(self) -> Finding | None:
         """With the kernels switched off, the right answer can only come from somewhere else."""
         if not self._policy.has(Layer.MUTE):
@@ -174,6 +183,7 @@ def compare_output(session: Session, expected: Outputs, *, index: int, policy: J
             got,
             expected.exact[i],
             eager=expected.eager[i],
+            free=expected.free[i],
             policy=policy,
             path="out" if len(tensors) == 1 else f"out[{i}]",
             reduction=max(expected.input_elements / max(got.numel(), 1), expected.longest_axis),
