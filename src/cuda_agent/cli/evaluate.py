@@ -12,6 +12,7 @@ from cuda_agent.cli.exit_code import ExitCode
 from cuda_agent.cli.results import is_verified
 from cuda_agent.cli.target import choose_target
 from cuda_agent.config import Config
+from cuda_agent.environment.build_cache import find_build_cache
 from cuda_agent.environment.evaluate import Setting, evaluate
 from cuda_agent.environment.render import RewardLine, render_evaluation
 from cuda_agent.environment.submission import freeze_submission
@@ -47,6 +48,7 @@ def run_evaluate(config: EvaluateConfig) -> int:
         target=target,
         sandbox=build_sandbox(config.sandbox),
         policy=load_policy(config.judge),
+        cache=find_build_cache(),
     )
     submission = freeze_submission(config.submission)
     with setting.open_judge() as judge:

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from cuda_agent.environment.build_cache import find_build_cache
 from cuda_agent.environment.channel import Answer, Channel
 from cuda_agent.environment.client import CHANNEL_VARIABLE
 from cuda_agent.environment.evaluate import Setting, evaluate
@@ -48,7 +49,9 @@ class Environment:
         self, task: Task, *, target: Target, sandbox: Sandbox, policy: JudgePolicy, folder: Path
     ) -> None:
         """`folder` keeps the submissions, under `submissions/<sha>/`, with their evaluations."""
-        self.setting = Setting(task=task, target=target, sandbox=sandbox, policy=policy)
+        self.setting = Setting(
+            task=task, target=target, sandbox=sandbox, policy=policy, cache=find_build_cache()
+        )
         """What submissions are evaluated against."""
         self._folder = folder
         self._judged: list[Judged] = []

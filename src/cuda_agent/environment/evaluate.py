@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cuda_agent.environment.build import build_submission
+from cuda_agent.environment.build_cache import BuildCache
 from cuda_agent.environment.result import (
     BuildResult,
     BuildStatus,
@@ -38,6 +39,8 @@ class Setting:
     """How untrusted commands are contained."""
     policy: JudgePolicy
     """How strictly it is judged."""
+    cache: BuildCache | None = None
+    """Where builds are kept; None: each submission is built anew."""
 
     def open_judge(self) -> Judge:
         """A judge for this setting; to be used as a context, for any number of submissions."""
@@ -97,7 +100,9 @@ class _Course:
     def build(self) -> bool:
         """The library; whether there is one."""
         with self._timed(Stage.BUILD):
-            self.built, self._library = build_submission(
+            cache = self._setting.cache
+            build = cache.build if cache else build_submission
+            self.built, self._library = build(
                 self._submission,
                 target=self._setting.target,
                 sandbox=self._setting.sandbox,

@@ -1,0 +1,179 @@
+"""What was built once is not built again: results and libraries by the content that they come from.
+
+An entry is a folder named by a digest over everything that a build depends on: the kernels' sources, the
+compilers, their flags and headers, this processor, and the checks on what comes out. It is written aside
+and renamed into place, so that a build that is killed half-way leaves no entry, and two that build the same
+at once do not meet; there is no lock that could go stale. The library's own digest is kept beside it: an
+entry that does not fit it is removed and built anew. The oldest entries go when there are too many bytes.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from cuda_agent.config import Record
+from cuda_agent.environment.build import LIBRARY, build_submission
+from cuda_agent.environment.compilers import Compilers, find_compilers
+from cuda_agent.environment.result import BuildResult, BuildStatus
+from cuda_agent.environment.submission import MODEL_FILE, Submission
+from cuda_agent.sandbox.protocol import Sandbox
+from cuda_agent.tasks.target import Target
+
+ENTRY = "entry.json"
+LASTING = (
+    BuildStatus.OK,
+    BuildStatus.NO_KERNELS,
+    BuildStatus.COMPILE_ERROR,
+    BuildStatus.MISSING_HEADER,
+    BuildStatus.LINK_ERROR,
+    BuildStatus.FORBIDDEN_SYMBOL,
+)
+"""How a build ends that would end so again; memory, time and room may be there the next time."""
+LIMIT_BYTES = 4 << 30
+_SWEEP_S = 600.0
+_ABANDONED_S = 3600.0
+
+
+class Entry(Record):
+    """One build that was kept."""
+
+    result: BuildResult
+    """What the build gave."""
+    library_sha: str
+    """SHA-256 of the library; empty where none was built."""
+
+
+class BuildCache:
+    """Builds kept in a folder that any number of processes may use at once."""
+
+    def __init__(self, folder: Path, *, limit_bytes: int = LIMIT_BYTES) -> None:
+        """Keep builds in `folder`, up to about `limit_bytes`."""
+        self._folder = folder
+        self._limit_bytes = limit_bytes
+
+    def build(
+        self, submission: Submission, *, target: Target, sandbox: Sandbox, folder: Path, check_library: bool
+    ) -> tuple[BuildResult, Path | None]:
+        """As `build_submission`; from the cache, in the time that it took to look there, if it is kept."""
+        started = time.monotonic()
+        key = compute_key(submission, find_compilers(target), check_library=check_library)
+        found = self._find(key, folder)
+        if found is not None:
+            result, library = found
+            return result.model_copy(update={"duration_s": time.monotonic() - started}), library
+        result, library = build_submission(
+            submission, target=target, sandbox=sandbox, folder=folder, check_library=check_library
+        )
+        if result.status in LASTING:
+            with suppress(OSError):  # a full or read-only disk costs time, and nothing else
+                self._keep(key, result, library)
+        return result, library
+
+    def _find(self, key: str, folder: Path) -> tuple[BuildResult, Path | None] | None:
+        place = self._folder / key
+        try:
+            entry = Entry.model_validate_json((place / ENTRY).read_bytes())
+            content = (place / LIBRARY).read_bytes() if entry.library_sha else b""
+            os.utime(place)
+        except FileNotFoundError:
+            return None
+        except (OSError, ValidationError):
+            shutil.rmtree(place, ignore_errors=True)
+            return None
+        if not entry.library_sha:
+            return entry.result, None
+        if hashlib.sha256(content).hexdigest() != entry.library_sha:
+            shutil.rmtree(place, ignore_errors=True)
+            return None
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / LIBRARY).write_bytes(content)
+        return entry.result, folder / LIBRARY
+
+    def _keep(self, key: str, result: BuildResult, library: Path | None) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        aside = Path(tempfile.mkdtemp(prefix="new-", dir=self._folder))
+        try:
+            content = library.read_bytes() if library else b""
+            if library:
+                (aside / LIBRARY).write_bytes(content)
+            sha = hashlib.sha256(content).hexdigest() if library else ""
+            (aside / ENTRY).write_text(Entry(result=result, library_sha=sha).model_dump_json())
+            aside.rename(self._folder / key)  # fails where another process was first
+        except OSError:
+            shutil.rmtree(aside, ignore_errors=True)
+        self._sweep()
+
+    def _sweep(self) -> None:
+        """Now and then, remove what was abandoned, and the entries longest unused beyond the limit."""
+        stamp = self._folder / "swept"
+        with suppress(FileNotFoundError):
+            if time.time() - stamp.stat().st_mtime < _SWEEP_S:
+                return
+        stamp.touch()
+        left_bytes = self._limit_bytes
+        for place, used_s, nbytes in sorted(self._list_entries(), key=lambda entry: -entry[1]):
+            left_bytes -= nbytes
+            is_abandoned = place.name.startswith("new-") and time.time() - used_s > _ABANDONED_S
+            if left_bytes < 0 or is_abandoned:
+                shutil.rmtree(place, ignore_errors=True)
+
+    def _list_entries(self) -> Iterator[tuple[Path, float, int]]:
+        for place in self._folder.iterdir():
+            with suppress(OSError):
+                if place.is_dir():
+                    yield place, place.stat().st_mtime, sum(file.stat().st_size for file in place.iterdir())
+
+
+def find_build_cache() -> BuildCache:
+    """This user's cache: `$XDG_CACHE_HOME/cuda-agent/build`, by default below ~/.cache."""
+    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return BuildCache(root / "cuda-agent" / "build")
+
+
+def compute_key(submission: Submission, compilers: Compilers, *, check_library: bool) -> str:
+    """A digest over everything that a build's outcome depends on."""
+    digest = hashlib.sha256(_describe_surroundings(compilers).encode())
+    digest.update(b"checked" if check_library else b"unchecked")
+    for path, content in submission.files.items():
+        if path != MODEL_FILE:
+            digest.update(f"{len(path)} {len(content)} ".encode() + path.encode() + content)
+    return digest.hexdigest()
+
+
+@cache
+def _describe_surroundings(compilers: Compilers) -> str:
+    commands = [
+        compilers.compile_command(name, "o") for name in ("x.cpp", "x.cu")[: 1 + bool(compilers.nvcc)]
+    ]
+    parts = [repr(commands), repr(compilers.link_command(["o"], LIBRARY, libraries=()))]
+    for program in (compilers.cxx, compilers.nvcc):
+        if program is not None:
+            shown = subprocess.run([program, "--version"], capture_output=True, check=False, timeout=60)
+            parts.append(hashlib.sha256(shown.stdout).hexdigest())
+    parts += [_digest_folder(folder) for folder in (*compilers.include_dirs, Path(__file__).parent)]
+    parts += [line for line in _read_cpu().splitlines() if line.startswith(("flags", "model name"))][:2]
+    return "\n".join(parts)
+
+
+def _digest_folder(folder: Path) -> str:
+    """Over the contents of the headers, tables and programs below a folder."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.suffix != ".pyc":
+            digest.update(f"{path.relative_to(folder)} ".encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _read_cpu() -> str:
+    with suppress(OSError):
+        return Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    return ""
