@@ -18,6 +18,7 @@ from cuda_agent.sandbox.process import ProcessSandbox
 from cuda_agent.sandbox.protocol import Command, Completed, Containment, Sandbox
 from cuda_agent.tasks.target import Target
 
+PLAIN = ProcessSandbox()
 SOURCE = b"#include <cuda_agent/kernel.h>\nstatic void f() {}\nEXPORT_KERNEL(f, f);\n"
 
 
@@ -40,7 +41,7 @@ class Counting:
 
 
 def build(
-    cache: BuildCache, submission: Submission, folder: Path, *, sandbox: Sandbox | Counting
+    cache: BuildCache, submission: Submission, *, folder: Path, sandbox: Sandbox | Counting
 ) -> tuple[BuildResult, Path | None]:
     return cache.build(
         submission,
@@ -57,9 +58,9 @@ def list_entries(folder: Path) -> list[Path]:
 
 def test_the_second_build_runs_no_compiler_and_gives_the_same(tmp_path: Path) -> None:
     cache, sandbox = BuildCache(tmp_path / "cache"), Counting()
-    first, library = build(cache, make(), tmp_path / "a", sandbox=sandbox)
+    first, library = build(cache, make(), folder=tmp_path / "a", sandbox=sandbox)
     runs = sandbox.runs
-    again, copy = build(cache, make(model=b"# another model"), tmp_path / "b", sandbox=sandbox)
+    again, copy = build(cache, make(model=b"# another model"), folder=tmp_path / "b", sandbox=sandbox)
     assert (first.status, sandbox.runs) == (BuildStatus.OK, runs)
     assert library is not None
     assert copy == tmp_path / "b" / "kernels.so"
@@ -80,9 +81,9 @@ def test_any_change_of_a_source_is_another_build(tmp_path: Path) -> None:
 
 def test_an_error_is_kept_too(tmp_path: Path) -> None:
     cache, sandbox = BuildCache(tmp_path / "cache"), Counting()
-    first, _ = build(cache, make(b"int x = y;\n"), tmp_path / "a", sandbox=sandbox)
+    first, _ = build(cache, make(b"int x = y;\n"), folder=tmp_path / "a", sandbox=sandbox)
     runs = sandbox.runs
-    again, library = build(cache, make(b"int x = y;\n"), tmp_path / "b", sandbox=sandbox)
+    again, library = build(cache, make(b"int x = y;\n"), folder=tmp_path / "b", sandbox=sandbox)
     assert (sandbox.runs, library) == (runs, None)
     assert again.status is first.status is BuildStatus.COMPILE_ERROR
     assert again.error_lines == first.error_lines
@@ -91,7 +92,7 @@ def test_an_error_is_kept_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize("damage", ["library cut", "library gone", "entry torn", "entry of another"])
 def test_a_damaged_entry_is_built_anew(damage: str, tmp_path: Path) -> None:
     cache, sandbox = BuildCache(tmp_path / "cache"), Counting()
-    _, library = build(cache, make(), tmp_path / "a", sandbox=sandbox)
+    _, library = build(cache, make(), folder=tmp_path / "a", sandbox=sandbox)
     assert library is not None
     (place,) = list_entries(tmp_path / "cache")
     if damage == "library cut":
@@ -103,7 +104,7 @@ def test_a_damaged_entry_is_built_anew(damage: str, tmp_path: Path) -> None:
     else:
         (place / "kernels.so").write_bytes(b"\x7fELF of somebody else")
     runs = sandbox.runs
-    result, copy = build(cache, make(), tmp_path / "b", sandbox=sandbox)
+    result, copy = build(cache, make(), folder=tmp_path / "b", sandbox=sandbox)
     assert result.status is BuildStatus.OK
     assert sandbox.runs > runs
     assert copy is not None
@@ -114,7 +115,7 @@ def test_many_at_once_keep_one_entry(tmp_path: Path) -> None:
     cache = BuildCache(tmp_path / "cache")
 
     def run(number: int) -> BuildStatus:
-        return build(cache, make(), tmp_path / str(number), sandbox=ProcessSandbox())[0].status
+        return build(cache, make(), folder=tmp_path / str(number), sandbox=PLAIN)[0].status
 
     with ThreadPoolExecutor(4) as pool:
         assert set(pool.map(run, range(4))) == {BuildStatus.OK}
@@ -153,12 +154,12 @@ def test_a_keeper_killed_half_way_leaves_nothing_that_counts(tmp_path: Path) -> 
     keeper.wait()
     (half,) = list_entries(tmp_path / "cache")
     assert half.name.startswith("new-")
-    result, _ = build(BuildCache(tmp_path / "cache"), make(), tmp_path / "b", sandbox=ProcessSandbox())
+    result, _ = build(BuildCache(tmp_path / "cache"), make(), folder=tmp_path / "b", sandbox=PLAIN)
     assert result.status is BuildStatus.OK
     long_ago = time.time() - 7200
     os.utime(half, (long_ago, long_ago))
     (tmp_path / "cache" / "swept").unlink()
-    build(BuildCache(tmp_path / "cache"), make(SOURCE + b"\n"), tmp_path / "c", sandbox=ProcessSandbox())
+    build(BuildCache(tmp_path / "cache"), make(SOURCE + b"\n"), folder=tmp_path / "c", sandbox=PLAIN)
     assert not half.exists()
     assert len(list_entries(tmp_path / "cache")) == 2
 
@@ -166,14 +167,14 @@ def test_a_keeper_killed_half_way_leaves_nothing_that_counts(tmp_path: Path) -> 
 def test_what_was_longest_unused_goes_first(tmp_path: Path) -> None:
     place = tmp_path / "cache"
     for number in range(3):
-        build(BuildCache(place), make(SOURCE + b"\n" * number), tmp_path / "a", sandbox=ProcessSandbox())
+        build(BuildCache(place), make(SOURCE + b"\n" * number), folder=tmp_path / "a", sandbox=PLAIN)
         for entry in list_entries(place):
             os.utime(entry, (entry.stat().st_atime, entry.stat().st_mtime - 1000))
     oldest, *_ = sorted(list_entries(place), key=lambda entry: entry.stat().st_mtime)
     nbytes = sum(file.stat().st_size for file in oldest.iterdir())
     (place / "swept").unlink()
     narrow = BuildCache(place, limit_bytes=3 * nbytes + nbytes // 2)
-    build(narrow, make(SOURCE + b"\n" * 3), tmp_path / "a", sandbox=ProcessSandbox())
+    build(narrow, make(SOURCE + b"\n" * 3), folder=tmp_path / "a", sandbox=PLAIN)
     assert len(list_entries(place)) == 3
     assert not oldest.exists()
 
@@ -181,7 +182,7 @@ def test_what_was_longest_unused_goes_first(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_costs_only_time(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     result, library = build(
-        BuildCache(tmp_path / "file" / "cache"), make(), tmp_path / "a", sandbox=ProcessSandbox()
+        BuildCache(tmp_path / "file" / "cache"), make(), folder=tmp_path / "a", sandbox=PLAIN
     )
     assert result.status is BuildStatus.OK
     assert library is not None

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from cuda_agent.judge import compare as compare_module
-from cuda_agent.judge.compare import Finding, compare_form, compare_tensor
+from cuda_agent.judge.compare import Finding, Wanted, compare_form, compare_tensor
 from cuda_agent.judge.inputs import VARIANTS, reshape_distribution
 from cuda_agent.judge.policy import load_policy
 from cuda_agent.judge.result import VerifyStatus
@@ -19,7 +19,7 @@ STRICT, PAPER = load_policy("strict"), load_policy("paper")
 def compare(
     got: torch.Tensor, exact: torch.Tensor, *, eager: torch.Tensor, reduction: float = 1024
 ) -> Finding:
-    return compare_tensor(got, exact, eager=eager, free=None, policy=STRICT, path="out", reduction=reduction)
+    return compare_tensor(got, Wanted(exact, eager), policy=STRICT, path="out", reduction=reduction)
 
 
 def judge_function(name: str) -> tuple[torch.Tensor, torch.Tensor]:
@@ -40,7 +40,7 @@ def test_zeros_fail_where_a_fixed_tolerance_passes_them(name: str) -> None:
     zeros = torch.zeros_like(eager)
     assert compare(eager, exact, eager=eager).status is VerifyStatus.OK
     assert compare(zeros, exact, eager=eager).status is VerifyStatus.MISMATCH
-    fixed = compare_tensor(zeros, exact, eager=eager, free=None, policy=PAPER, path="out", reduction=1)
+    fixed = compare_tensor(zeros, Wanted(exact, eager), policy=PAPER, path="out", reduction=1)
     assert fixed.status is VerifyStatus.OK
 
 
@@ -206,9 +206,8 @@ def test_whole_numbers_are_compared_unless_they_are_free() -> None:
 
     def judge(*got: int) -> VerifyStatus:
         value = torch.tensor(got)
-        found = compare_tensor(
-            value, eager.double(), eager=eager, free=free, policy=STRICT, path="out", reduction=1
-        )
+        wanted = Wanted(eager.double(), eager, free)
+        found = compare_tensor(value, wanted, policy=STRICT, path="out", reduction=1)
         return found.status
 
     assert judge(3, 5, 7) is VerifyStatus.OK

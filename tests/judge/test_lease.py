@@ -18,7 +18,7 @@ with getattr(Lease("device", folder=Path(sys.argv[1])), sys.argv[2])():
 """
 
 
-def start_holder(folder: Path, way: str, seconds: float) -> "subprocess.Popen[str]":
+def start_holder(folder: Path, way: str, *, seconds: float) -> "subprocess.Popen[str]":
     """Another process that holds the device; it does when this returns."""
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLDER, str(folder), way, str(seconds)], stdout=subprocess.PIPE, text=True
@@ -29,21 +29,21 @@ def start_holder(folder: Path, way: str, seconds: float) -> "subprocess.Popen[st
 
 
 def test_a_device_is_shared_by_those_who_share(tmp_path: Path) -> None:
-    with start_holder(tmp_path, "share", 60) as holder, Lease("device", folder=tmp_path).share():
+    with start_holder(tmp_path, "share", seconds=60) as holder, Lease("device", folder=tmp_path).share():
         assert holder.poll() is None
         holder.kill()
 
 
 def test_whoever_takes_it_waits_until_it_is_free(tmp_path: Path) -> None:
     for way, other in (("share", "take"), ("take", "share"), ("take", "take")):
-        with start_holder(tmp_path, way, 1.0):
+        with start_holder(tmp_path, way, seconds=1.0):
             start = time.monotonic()
             with getattr(Lease("device", folder=tmp_path), other)():
                 assert time.monotonic() - start > 0.5, (way, other)
 
 
 def test_a_killed_holder_holds_nothing(tmp_path: Path) -> None:
-    holder = start_holder(tmp_path, "take", 600)
+    holder = start_holder(tmp_path, "take", seconds=600)
     holder.kill()
     holder.wait()
     with Lease("device", folder=tmp_path).take():

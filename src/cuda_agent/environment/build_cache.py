@@ -75,7 +75,7 @@ class BuildCache:
         )
         if result.status in LASTING:
             with suppress(OSError):  # a full or read-only disk costs time, and nothing else
-                self._keep(key, result, library)
+                self._keep(key, result, library=library)
         return result, library
 
     def _find(self, key: str, folder: Path) -> tuple[BuildResult, Path | None] | None:
@@ -98,7 +98,7 @@ class BuildCache:
         (folder / LIBRARY).write_bytes(content)
         return entry.result, folder / LIBRARY
 
-    def _keep(self, key: str, result: BuildResult, library: Path | None) -> None:
+    def _keep(self, key: str, result: BuildResult, *, library: Path | None) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
         aside = Path(tempfile.mkdtemp(prefix="new-", dir=self._folder))
         try:
@@ -151,10 +151,9 @@ def compute_key(submission: Submission, compilers: Compilers, *, check_library: 
 
 @cache
 def _describe_surroundings(compilers: Compilers) -> str:
-    commands = [
-        compilers.compile_command(name, "o") for name in ("x.cpp", "x.cu")[: 1 + bool(compilers.nvcc)]
-    ]
-    parts = [repr(commands), repr(compilers.link_command(["o"], LIBRARY, libraries=()))]
+    sources = ["x.cpp", "x.cu"] if compilers.nvcc else ["x.cpp"]
+    parts = [repr(compilers.compile_command(source, "o")) for source in sources]
+    parts.append(repr(compilers.link_command(["o"], LIBRARY, libraries=())))
     for program in (compilers.cxx, compilers.nvcc):
         if program is not None:
             shown = subprocess.run([program, "--version"], capture_output=True, check=False, timeout=60)

@@ -85,30 +85,32 @@ def compare_form(expected: Node, got: Node, *, path: str = "out") -> Finding | N
     return next((finding for finding in found if finding is not None), None)
 
 
+class Wanted(NamedTuple):
+    """What one output should be."""
+
+    exact: torch.Tensor
+    """Float64 values (eager's own where float64 does not work)."""
+    eager: torch.Tensor
+    """The reference's values as it stands, of the dtype that a submission must match."""
+    free: torch.Tensor | None = None
+    """Which whole numbers are a choice among equals, and not compared; None where none is."""
+
+
 def compare_tensor(
-    got: torch.Tensor,
-    exact: torch.Tensor,
-    *,
-    eager: torch.Tensor,
-    free: torch.Tensor | None,
-    policy: JudgePolicy,
-    path: str,
-    reduction: float,
+    got: torch.Tensor, wanted: Wanted, *, policy: JudgePolicy, path: str, reduction: float
 ) -> Finding:
     """Compare one output's values.
 
     Args:
         got: the submission's values.
-        exact: float64 values of the same shape (eager's own where float64 does not work).
-        eager: the reference's values as it stands, of the same dtype as `got`.
-        free: which whole numbers are a choice among equals, and not compared.
+        wanted: what they should be, of the same shape.
         policy: which tolerance.
         path: how to name the output.
         reduction: how many elements one output element may sum up, at most.
     """
     if not got.is_floating_point() and not got.is_complex():
-        return _compare_exactly(got, eager, free=free, path=path)
-    got, exact, eager = (_view_real(value) for value in (got, exact, eager))
+        return _compare_exactly(got, wanted.eager, free=wanted.free, path=path)
+    got, exact, eager = (_view_real(value) for value in (got, wanted.exact, wanted.eager))
     shape = eager.shape
     got, exact, eager = got.reshape(-1), exact.reshape(-1), eager.reshape(-1)
     scale = _Scale(

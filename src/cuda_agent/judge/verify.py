@@ -4,7 +4,7 @@ import random
 import secrets
 from typing import Literal
 
-from cuda_agent.judge.compare import Finding, compare_form, compare_tensor
+from cuda_agent.judge.compare import Finding, Wanted, compare_form, compare_tensor
 from cuda_agent.judge.guard import ForbiddenOperatorError
 from cuda_agent.judge.inputs import VARIANTS
 from cuda_agent.judge.policy import JudgePolicy, Layer
@@ -181,9 +181,7 @@ def compare_output(session: Session, expected: Outputs, *, index: int, policy: J
     for i, got in enumerate(tensors):
         finding = compare_tensor(
             got,
-            expected.exact[i],
-            eager=expected.eager[i],
-            free=expected.free[i],
+            Wanted(expected.exact[i], expected.eager[i], expected.free[i]),
             policy=policy,
             path="out" if len(tensors) == 1 else f"out[{i}]",
             reduction=max(expected.input_elements / max(got.numel(), 1), expected.longest_axis),
