@@ -1,6 +1,12 @@
-"""Judge a submission made elsewhere: a folder with model_new.py and kernels/.
+"""Judge submissions made elsewhere: folders with model_new.py and kernels/.
 
-Exit status: 0 verified and timed; 1 it was not; 2 wrong use; 3 the machine failed; 130 interrupted.
+One: `cuda-agent evaluate TASK.py FOLDER`. Many: `cuda-agent evaluate PAIRS`, where PAIRS is a .jsonl list of
+`{"id": ..., "task": FILE.py, "submission": FOLDER}`, or a tree of folders in which each model_new.py has a
+model.py beside or above it. Many are built on all cores and judged one at a time on each device; results are
+kept as they come (results.jsonl, results.parquet), and --resume goes on where a run was interrupted.
+
+Exit status: 0 verified and timed (many: all were judged); 1 it was not; 2 wrong use; 3 the machine failed;
+130 interrupted.
 """
 
 from pathlib import Path
@@ -8,10 +14,12 @@ from typing import Annotated, Literal
 
 import tyro
 
+from cuda_agent.cli.batch import run_batch
 from cuda_agent.cli.exit_code import ExitCode
 from cuda_agent.cli.results import is_verified
 from cuda_agent.cli.target import choose_target
 from cuda_agent.config import Config
+from cuda_agent.environment.batch import BatchConfig
 from cuda_agent.environment.build_cache import find_build_cache
 from cuda_agent.environment.evaluate import Setting, evaluate
 from cuda_agent.environment.render import RewardLine, render_evaluation
@@ -27,8 +35,8 @@ class EvaluateConfig(Config):
     """What to judge."""
 
     task: tyro.conf.Positional[Path]
-    """The task file."""
-    submission: tyro.conf.Positional[Path]
+    """The task file; or, without a submission, the list or tree of many."""
+    submission: tyro.conf.Positional[Path | None] = None
     """The submission's folder."""
     target: Target | None = None
     """Where kernels run; without it cuda where a GPU and nvcc are, else cpu."""
@@ -38,11 +46,22 @@ class EvaluateConfig(Config):
     """How strictly it is judged."""
     as_json: Annotated[bool, tyro.conf.arg(name="json")] = False
     """Print the whole evaluation as JSON, with all raw times."""
+    out: Path | None = None
+    """Of many: the run's folder; without it a fresh one in runs/."""
+    resume: Path | None = None
+    """Of many: the folder of a run to go on with."""
+    host_workers: int | None = None
+    """Of many: processes that build; without it one for each core that no device needs."""
 
 
 def run_evaluate(config: EvaluateConfig) -> int:
-    """Judge one submission and print what was found."""
+    """Judge one submission, or many, and print what was found."""
     target = choose_target(config.target)
+    if config.submission is None:
+        batch = BatchConfig(
+            pairs=config.task.absolute(), target=target, policy=config.judge, containment=config.sandbox
+        )
+        return run_batch(batch, out=config.out, resume=config.resume, host_workers=config.host_workers)
     setting = Setting(
         task=load_task(config.task),
         target=target,

@@ -4,7 +4,8 @@ usage: cuda-agent VERB [options]        (cuda-agent VERB --help tells each verb'
 
 verbs:
   run        make tasks faster: an agent writes kernels, the judge scores them
-  evaluate   judge a submission made elsewhere
+  evaluate   judge submissions made elsewhere, one or many
+  serve      judge submissions for others, over HTTP
   doctor     say what this machine can do, what is missing, and how to get it
 
 inside a workspace, for the agent:
@@ -43,7 +44,9 @@ from cuda_agent.cli.exit_code import ExitCode
 from cuda_agent.errors import InfrastructureError, UserError
 from cuda_agent.printable import make_printable
 
-VERBS = ("run", "evaluate", "doctor")
+VERBS = ("run", "evaluate", "serve", "doctor")
+EXTRA_OF = {"fastapi": "serve", "uvicorn": "serve", "mcp": "mcp", "ray": "ray", "transformers": "train"}
+"""Which extra brings a package that a verb may need."""
 WORKSPACE_VERBS = ("build", "verify", "profile", "submit")
 LOUDNESS = ("--verbose", "--quiet")
 
@@ -86,8 +89,16 @@ def _guard(verb: str, arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.DONE
     except Exception as error:
+        if extra := _find_missing_extra(error):
+            mend = f"{verb} needs the extra {extra}: pip install 'cuda-agent[{extra}]'"
+            return _tell(mend, ExitCode.WRONG_USE, is_verbose=is_verbose)
         message = _explain_unforeseen(error, is_verbose=is_verbose)
         return _tell(message, ExitCode.INFRASTRUCTURE, is_verbose=is_verbose)
+
+
+def _find_missing_extra(error: Exception) -> str | None:
+    name = error.name if isinstance(error, ModuleNotFoundError) else None
+    return EXTRA_OF.get((name or "").partition(".")[0])
 
 
 def _explain_unforeseen(error: Exception, *, is_verbose: bool) -> str:

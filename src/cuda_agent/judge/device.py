@@ -8,6 +8,7 @@ from typing import Protocol
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
+from cuda_agent.errors import InfrastructureError
 from cuda_agent.judge.policy import Precision
 from cuda_agent.tasks.target import Target
 
@@ -128,6 +129,27 @@ def measure_copy_bandwidth(device: Device) -> float:
     sink = torch.zeros_like(source)
     best_ms = min(device.time_call(lambda: sink.copy_(source))[1] for _ in range(5))
     return 2 * nbytes / best_ms / 1e6
+
+
+def measure_product(size: int = 1024) -> float:
+    """Milliseconds of a known matrix product on this process's device (its GPU, if it sees one).
+
+    Raises:
+        InfrastructureError: the device fails, or the product is wrong.
+    """
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        a = (torch.arange(size * size, device=device) % 7).view(size, size).float()
+        wanted = (a[:8].cpu().double() @ a.cpu().double()).float()
+        (a @ a).sum().item()
+        start_ns = time.perf_counter_ns()
+        product = a @ a
+        got = product[:8].cpu()
+    except RuntimeError as error:
+        raise InfrastructureError(f"{device} cannot compute a matrix product: {error}") from error
+    if not torch.equal(got, wanted):
+        raise InfrastructureError(f"{device} computes a matrix product wrongly")
+    return (time.perf_counter_ns() - start_ns) / 1e6
 
 
 def collect_versions(target: Target) -> dict[str, str]:

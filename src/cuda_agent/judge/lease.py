@@ -7,7 +7,6 @@ at a time: otherwise those who verify, one after another, would keep out for eve
 
 import fcntl
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,10 +19,9 @@ from cuda_agent.tasks.target import Target
 class Lease:
     """The use of one device."""
 
-    def __init__(self, device: str, *, folder: Path | None = None) -> None:
-        """Name the device; `folder`, by default the one for temporary files, is where judges meet."""
-        place = folder or Path(tempfile.gettempdir())
-        self._gate, self._lock = (place / f"cuda-agent-{device}.{part}" for part in ("gate", "lock"))
+    def __init__(self, device: str, *, folder: Path = Path("/tmp")) -> None:
+        """Name the device; `folder` is where judges meet."""
+        self._gate, self._lock = (folder / f"cuda-agent-{device}.{part}" for part in ("gate", "lock"))
 
     @contextmanager
     def share(self) -> Iterator[None]:

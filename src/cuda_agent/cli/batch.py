@@ -1,0 +1,78 @@
+"""`cuda-agent evaluate` over many: progress while it goes on, a table when it is done."""
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+
+from cuda_agent.cli.console import build_console
+from cuda_agent.cli.exit_code import ExitCode
+from cuda_agent.environment.batch import BatchConfig, BatchResult, evaluate_pairs, read_results, write_table
+from cuda_agent.environment.evaluator import SERVED
+from cuda_agent.environment.pairs import Pair, read_pairs
+from cuda_agent.printable import make_printable
+from cuda_agent.rundir import RunDir, build_default_path
+from cuda_agent.tasks.target import Target
+from cuda_agent.workers.devices import list_gpus, plan_local_workers
+from cuda_agent.workers.item import OutcomeStatus
+from cuda_agent.workers.worker_pool import WorkerPool
+
+LINE_S = 10.0
+"""How often a line is printed where there is no terminal."""
+
+
+def run_batch(config: BatchConfig, *, out: Path | None, resume: Path | None, host_workers: int | None) -> int:
+    """Evaluate all pairs, or those that the resumed run does not hold yet, and show how it goes."""
+    pairs = read_pairs(config.pairs)
+    folder = out or build_default_path("evaluate")
+    with RunDir.resume(resume, config) if resume else RunDir.create(folder, config) as run:
+        print(f"run folder: {run.path} (if interrupted: --resume {run.path})", flush=True)
+        return _run(pairs, config, run=run, host_workers=host_workers)
+
+
+def _run(pairs: Sequence[Pair], config: BatchConfig, *, run: RunDir, host_workers: int | None) -> int:
+    console = build_console()
+    devices = list_gpus() if config.target is Target.CUDA else ()
+    workers = plan_local_workers(SERVED, devices=devices, host_workers=host_workers)
+    finished = {result.pair_id for result in read_results(run) if result.status is OutcomeStatus.DONE}
+    with WorkerPool(workers) as pool:
+        left = len(pairs) - len(finished & {pair.pair_id for pair in pairs})
+        _show(evaluate_pairs(pairs, config, pool=pool, run=run), left=left, console=console)
+        for cause in pool.causes:
+            console.print(f"left out: {escape(cause)}")
+    table = write_table(run)
+    results = read_results(run)
+    console.print(f"{len(results)} results in {run.path}: {_count(results)}", markup=False)
+    console.print(f"as a table: {table}", markup=False)
+    failed = any(result.status is not OutcomeStatus.DONE for result in results)
+    return ExitCode.INFRASTRUCTURE if failed else ExitCode.DONE
+
+
+def _show(results: Iterable[BatchResult], *, left: int, console: Console) -> None:
+    start_s = shown_s = time.monotonic()
+    counts: Counter[str] = Counter()
+    with console.status("starting workers") as status:
+        for number, result in enumerate(results, start=1):
+            counts[result.verdict] += 1
+            now_s = time.monotonic()
+            rate = number / (now_s - start_s)
+            eta_s = (left - number) / rate
+            line = (
+                f"{number}/{left}, {3600 * rate:.0f} an hour, {eta_s:.0f} s left: "
+                f"{', '.join(f'{count} {verdict}' for verdict, count in counts.most_common())}"
+            )
+            status.update(escape(line))
+            if not console.is_terminal and (now_s - shown_s > LINE_S or number == left):
+                shown_s = now_s
+                console.print(line, markup=False, soft_wrap=True)
+            if result.status is not OutcomeStatus.DONE:
+                text = make_printable(f"{result.pair_id}: {result.status.value}: {result.reason}")
+                console.print(text, markup=False, soft_wrap=True)
+
+
+def _count(results: Iterable[BatchResult]) -> str:
+    rewards = Counter("none" if result.reward is None else f"{result.reward:g}" for result in results)
+    return ", ".join(f"{count} x reward {reward}" for reward, count in sorted(rewards.items()))

@@ -1,0 +1,198 @@
+"""Many evaluations on a pool: every one ends in a record, and what is done is not done again."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pyarrow
+from pyarrow import parquet
+
+from cuda_agent.config import Config, Record
+from cuda_agent.environment.evaluator import make_item
+from cuda_agent.environment.pairs import Pair
+from cuda_agent.environment.result import Evaluation
+from cuda_agent.environment.reward import compute_reward
+from cuda_agent.environment.submission import Submission, freeze_submission
+from cuda_agent.errors import UserError
+from cuda_agent.judge.policy import load_policy
+from cuda_agent.rundir import RunDir
+from cuda_agent.sandbox.protocol import Containment
+from cuda_agent.tasks.kernelbench import load_task
+from cuda_agent.tasks.target import Target
+from cuda_agent.tasks.task import Task
+from cuda_agent.workers.item import Outcome, OutcomeStatus, StepTimes, WorkItem
+from cuda_agent.workers.pool import Pool
+
+RESULTS = "results.jsonl"
+TABLE = "results.parquet"
+
+
+class BatchConfig(Config):
+    """What a batch depends on."""
+
+    pairs: Path
+    """The list or tree that the pairs come from."""
+    target: Target
+    """Where kernels run."""
+    policy: str = "strict"
+    """How strictly submissions are judged."""
+    containment: Containment = Containment.AUTO
+    """How untrusted commands are contained."""
+
+
+class BatchResult(Record):
+    """What came of one pair."""
+
+    pair_id: str
+    """Which."""
+    submission_sha: str = ""
+    """Content hash of what was evaluated; empty where nothing could be read."""
+    status: OutcomeStatus
+    """How the evaluation ended; DONE also where the submission failed it."""
+    reason: str = ""
+    """One sentence, when not DONE."""
+    evaluation: Evaluation | None = None
+    """What was found, when DONE."""
+    reward: float | None = None
+    """What it earned, when DONE."""
+    times: tuple[StepTimes, ...] = ()
+    """How long its steps waited and ran."""
+
+    @property
+    def verdict(self) -> str:
+        """`ok`, the failed stage and its status, or how the evaluation itself failed."""
+        if self.evaluation is None:
+            return self.status.value
+        stage = self.evaluation.failed_stage
+        return (
+            "ok" if stage is None else f"{stage.value}:{getattr(self.evaluation, stage.value).status.value}"
+        )
+
+
+def evaluate_pairs(
+    pairs: Sequence[Pair], config: BatchConfig, *, pool: Pool, run: RunDir
+) -> Iterator[BatchResult]:
+    """Evaluate what the run does not hold yet; results come, and are kept, as they end.
+
+    A pair is done when the run holds a result of the same content that the machine did not fail.
+    """
+    done = {
+        (result.pair_id, result.submission_sha)
+        for result in run.read(RESULTS, BatchResult)
+        if result.status is OutcomeStatus.DONE
+    }
+    prepared = _Preparing(config, done=done)
+    for outcome in pool.run(prepared.make_items(pairs)):
+        yield from prepared.take_failures(run)
+        result = _conclude(outcome, config, sha=prepared.shas[outcome.item_id])
+        run.append(RESULTS, result)
+        yield result
+    yield from prepared.take_failures(run)
+
+
+class _Preparing:
+    """Reads pairs as the pool takes them in; what cannot be read ends there."""
+
+    def __init__(self, config: BatchConfig, *, done: set[tuple[str, str]]) -> None:
+        self.shas: dict[str, str] = {}
+        self._config = config
+        self._done = done
+        self._failures: list[BatchResult] = []
+
+    def make_items(self, pairs: Sequence[Pair]) -> Iterator[WorkItem]:
+        for pair in pairs:
+            try:
+                task, submission = load_task(pair.task), freeze_submission(pair.submission)
+            except (UserError, OSError) as error:
+                failure = BatchResult(pair_id=pair.pair_id, status=OutcomeStatus.FAILED, reason=str(error))
+                self._failures.append(failure)
+                continue
+            if (pair.pair_id, submission.sha) not in self._done:
+                self.shas[pair.pair_id] = submission.sha
+                yield self._make_item(pair, task, submission=submission)
+
+    def take_failures(self, run: RunDir) -> Iterator[BatchResult]:
+        failures, self._failures = self._failures, []
+        for failure in failures:
+            run.append(RESULTS, failure)
+            yield failure
+
+    def _make_item(self, pair: Pair, task: Task, *, submission: Submission) -> WorkItem:
+        return make_item(
+            pair.pair_id,
+            task,
+            submission=submission,
+            target=self._config.target,
+            policy=self._config.policy,
+            containment=self._config.containment,
+        )
+
+
+def read_results(run: RunDir) -> tuple[BatchResult, ...]:
+    """The newest result of each pair."""
+    return tuple({result.pair_id: result for result in run.read(RESULTS, BatchResult)}.values())
+
+
+def write_table(run: RunDir) -> Path:
+    """Write the newest results as a parquet file, one row each, and say where."""
+    rows = [_flatten(result) for result in read_results(run)]
+    path = run.path / TABLE
+    parquet.write_table(pyarrow.Table.from_pylist(rows, schema=_SCHEMA), path)
+    return path
+
+
+def _conclude(outcome: Outcome, config: BatchConfig, *, sha: str) -> BatchResult:
+    evaluation = Evaluation.model_validate(outcome.value) if outcome.value is not None else None
+    at_lower_bound = load_policy(config.policy).at_lower_bound
+    return BatchResult(
+        pair_id=outcome.item_id,
+        submission_sha=sha,
+        status=outcome.status,
+        reason=outcome.reason,
+        evaluation=evaluation,
+        reward=compute_reward(evaluation, at_lower_bound=at_lower_bound) if evaluation else None,
+        times=outcome.times,
+    )
+
+
+_SCHEMA = pyarrow.schema(
+    [
+        ("pair_id", pyarrow.string()),
+        ("task_id", pyarrow.string()),
+        ("submission_sha", pyarrow.string()),
+        ("verdict", pyarrow.string()),
+        ("reason", pyarrow.string()),
+        ("reward", pyarrow.float64()),
+        ("candidate_ms", pyarrow.float64()),
+        ("eager_ms", pyarrow.float64()),
+        ("compile_ms", pyarrow.float64()),
+        ("over_eager", pyarrow.float64()),
+        ("over_compile", pyarrow.float64()),
+        ("build_s", pyarrow.float64()),
+        ("seconds", pyarrow.float64()),
+    ]
+)
+
+
+def _flatten(result: BatchResult) -> dict[str, object]:
+    evaluation = result.evaluation
+    profile = evaluation.profile if evaluation else None
+    timings = [getattr(profile, name, None) for name in ("candidate", "eager", "compiled")]
+    ratios = [getattr(profile, name, None) for name in ("over_eager", "over_compiled")]
+    return {
+        "pair_id": result.pair_id,
+        "task_id": evaluation.task_id if evaluation else None,
+        "submission_sha": result.submission_sha,
+        "verdict": result.verdict,
+        "reason": evaluation.reason if evaluation else result.reason,
+        "reward": result.reward,
+        **{
+            name: timing.median_ms if timing else None
+            for name, timing in zip(("candidate_ms", "eager_ms", "compile_ms"), timings, strict=True)
+        },
+        **{
+            name: ratio.point if ratio else None
+            for name, ratio in zip(("over_eager", "over_compile"), ratios, strict=True)
+        },
+        "build_s": evaluation.build.duration_s if evaluation and evaluation.build else None,
+        "seconds": sum(times.ran_s for times in result.times),
+    }

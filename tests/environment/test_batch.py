@@ -1,0 +1,108 @@
+"""Many evaluations: each has its record, nothing finished is lost or done twice."""
+
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+
+from cuda_agent.environment.batch import (
+    RESULTS,
+    BatchConfig,
+    BatchResult,
+    evaluate_pairs,
+    write_table,
+)
+from cuda_agent.environment.evaluator import SERVED
+from cuda_agent.environment.pairs import read_pairs
+from cuda_agent.judge.census import find_processes_below
+from cuda_agent.rundir import RunDir, read_records
+from cuda_agent.tasks.target import Target
+from cuda_agent.workers.devices import plan_local_workers
+from cuda_agent.workers.item import OutcomeStatus
+from cuda_agent.workers.worker_pool import WorkerPool
+from tests.judge_cases import HACKS, HONEST, find_task, freeze_case, load_case
+
+CASES = {
+    "good": HONEST / "float_lanes",
+    "wrong": HACKS / "bias_left_out",
+    "forbidden": HACKS / "held_layer_called",
+}
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """Three submissions, one of which has no readable task."""
+    root = tmp_path / "tree"
+    for name, folder in CASES.items():
+        case = load_case(folder)
+        place = root / name
+        freeze_case(case, Target.CPU).write_to(place)
+        shutil.copyfile(find_task(case.task), place / "model.py")
+    shutil.copytree(root / "good", root / "no_task")
+    (root / "no_task" / "model.py").write_text("def get_inputs(:\n")
+    return root
+
+
+def check(results: tuple[BatchResult, ...]) -> None:
+    verdicts = {result.pair_id: result.verdict for result in results}
+    assert verdicts["wrong"] == "verify:mismatch"
+    assert verdicts["forbidden"] == "rules:violation"
+    assert verdicts["no_task"] == "failed"
+    assert verdicts["good"] in ("ok", "profile:clock_disputed")  # the machine may be busy
+    assert len(verdicts) == 4
+
+
+@pytest.mark.slow
+def test_every_pair_has_its_record_and_is_not_done_again(tree: Path, tmp_path: Path) -> None:
+    config = BatchConfig(pairs=tree, target=Target.CPU)
+    pairs = read_pairs(tree)
+    with RunDir.create(tmp_path / "run", config) as run:
+        with WorkerPool(plan_local_workers(SERVED, devices=(), host_workers=1)) as pool:
+            first = list(evaluate_pairs(pairs, config, pool=pool, run=run))
+            (tree / "wrong" / "model_new.py").write_text("import os\n")
+            again = list(evaluate_pairs(pairs, config, pool=pool, run=run))
+        assert len(first) == 4
+        check(tuple(first))
+        # What changed, and what the machine could not do.
+        assert {result.pair_id: result.verdict for result in again} == {
+            "wrong": "rules:violation",
+            "no_task": "failed",
+        }
+        assert "line 1" in next(result.reason for result in again if result.pair_id == "no_task")
+        rows = pyarrow.parquet.read_table(write_table(run)).to_pylist()
+    assert {row["pair_id"]: row["verdict"] for row in rows}["wrong"] == "rules:violation"
+    assert {row["pair_id"]: row["reward"] for row in rows}["forbidden"] == -1.0
+
+
+@pytest.mark.slow
+def test_a_killed_run_goes_on_where_it_was(tree: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "cuda_agent.cli.main", "evaluate", str(tree), "--target", "cpu"]
+    run = tmp_path / "run"
+    process = subprocess.Popen([*command, "--out", str(run)])
+    deadline = time.monotonic() + 200
+    while not read_done(run) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    started = find_processes_below(process.pid).keys()
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    done = read_done(run)
+    assert done
+    ended = subprocess.run([*command, "--resume", str(run)], check=False, capture_output=True, text=True)
+    assert ended.returncode == 3, ended.stderr  # one pair has no readable task
+    results = read_records(run / RESULTS, BatchResult)
+    for name in done:
+        assert sum(result.pair_id == name for result in results) == 1
+    check(tuple(results))
+    assert not [pid for pid in started if Path(f"/proc/{pid}").exists()]
+
+
+def read_done(run: Path) -> set[str]:
+    if not (run / RESULTS).exists():
+        return set()
+    results = read_records(run / RESULTS, BatchResult)
+    return {result.pair_id for result in results if result.status is OutcomeStatus.DONE}
