@@ -24,7 +24,9 @@ LINE_S = 10.0
 """How often a line is printed where there is no terminal."""
 
 
-def run_batch(config: BatchConfig, *, out: Path | None, resume: Path | None, host_workers: int | None) -> int:
+def evaluate_many(
+    config: BatchConfig, *, out: Path | None, resume: Path | None, host_workers: int | None
+) -> int:
     """Evaluate all pairs, or those that the resumed run does not hold yet, and show how it goes."""
     pairs = read_pairs(config.pairs)
     folder = out or build_default_path("evaluate")

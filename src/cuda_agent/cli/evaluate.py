@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from cuda_agent.cli.batch import run_batch
+from cuda_agent.cli.batch import evaluate_many
 from cuda_agent.cli.exit_code import ExitCode
 from cuda_agent.cli.results import is_verified
 from cuda_agent.cli.target import choose_target
@@ -61,7 +61,7 @@ def run_evaluate(config: EvaluateConfig) -> int:
         batch = BatchConfig(
             pairs=config.task.absolute(), target=target, policy=config.judge, containment=config.sandbox
         )
-        return run_batch(batch, out=config.out, resume=config.resume, host_workers=config.host_workers)
+        return evaluate_many(batch, out=config.out, resume=config.resume, host_workers=config.host_workers)
     setting = Setting(
         task=load_task(config.task),
         target=target,

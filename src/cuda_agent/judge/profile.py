@@ -18,6 +18,8 @@ from cuda_agent.judge.verify import check_sample, find_left_threads, is_forbidde
 MARGIN_RATIO = 1.0 / (1.0 - 0.05)
 """A ratio above this beats its baseline by more than 5 %."""
 
+_NEAR = 1.1
+"""An interval that keeps this far from the margin needs no more rounds."""
 _SAMPLES = 3
 _FEW = 8
 """With so many times fewer outputs than inputs, inputs are drawn anew for every round and batch."""
@@ -125,8 +127,7 @@ class Profiler:
         guarded = secrets.randbelow(self._policy.rounds)
         end = time.monotonic() + self._policy.rounds_s
         for count in range(self._policy.max_rounds):
-            is_enough = count >= self._policy.rounds and time.monotonic() >= end
-            if is_enough and not self._is_undecided():
+            if count >= self._policy.rounds and self._is_enough(is_late=time.monotonic() >= end):
                 break
             if self._redraws:
                 self._session.draw_inputs(variant=NATURAL)
@@ -177,11 +178,13 @@ class Profiler:
             self._session.stage(lane)
         return seeds
 
-    def _is_undecided(self) -> bool:
-        ratios = [self._ratio(Contestant.EAGER)]
-        if Contestant.COMPILED in self._times:
-            ratios.append(self._ratio(Contestant.COMPILED))
-        return any(ratio.low <= MARGIN_RATIO <= ratio.high for ratio in ratios)
+    def _is_enough(self, *, is_late: bool) -> bool:
+        """Whether no interval holds the margin, or before its time comes near it."""
+        ratios = [self._ratio(lane) for lane in self._times if lane is not Contestant.CANDIDATE]
+        near = 1.0 if is_late else _NEAR
+        return not any(
+            ratio.low <= MARGIN_RATIO * near and MARGIN_RATIO / near <= ratio.high for ratio in ratios
+        )
 
     def _ratio(self, baseline: Contestant) -> Ratio:
         return compute_ratio(
