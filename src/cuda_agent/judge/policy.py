@@ -77,7 +77,7 @@ class JudgePolicy(Config):
     rounds: int = 6
     """Rounds of blocks at least; every second round runs in reverse order (ABBA)."""
     rounds_s: float = 1.5
-    """Seconds that rounds may take before only doubt adds more: short tasks get more rounds."""
+    """Seconds that rounds may take before only doubt adds more, where an interval comes near 5 %."""
     max_rounds: int = 30
     """Rounds at most, while an interval straddles the margin."""
     block_calls: int = 3

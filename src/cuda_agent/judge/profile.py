@@ -182,9 +182,8 @@ class Profiler:
         """Whether no interval holds the margin, or before its time comes near it."""
         ratios = [self._ratio(lane) for lane in self._times if lane is not Contestant.CANDIDATE]
         near = 1.0 if is_late else _NEAR
-        return not any(
-            ratio.low <= MARGIN_RATIO * near and MARGIN_RATIO / near <= ratio.high for ratio in ratios
-        )
+        low, high = MARGIN_RATIO / near, MARGIN_RATIO * near
+        return not any(ratio.low <= high and low <= ratio.high for ratio in ratios)
 
     def _ratio(self, baseline: Contestant) -> Ratio:
         return compute_ratio(
