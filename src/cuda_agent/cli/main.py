@@ -6,6 +6,8 @@ verbs:
   run        make tasks faster: an agent writes kernels, the judge scores them
   evaluate   judge a submission made elsewhere
   export     turn a run's winning kernel into an installable package
+  skill      install the skill where other agents look for skills
+  mcp        offer tasks and the judge to other agents, as a Model Context Protocol server
   doctor     say what this machine can do, what is missing, and how to get it
 
 inside a workspace, for the agent:
@@ -44,7 +46,7 @@ from cuda_agent.cli.exit_code import ExitCode
 from cuda_agent.errors import InfrastructureError, UserError
 from cuda_agent.printable import make_printable
 
-VERBS = ("run", "evaluate", "export", "doctor")
+VERBS = ("run", "evaluate", "export", "skill", "mcp", "doctor")
 WORKSPACE_VERBS = ("build", "verify", "profile", "submit")
 LOUDNESS = ("--verbose", "--quiet")
 

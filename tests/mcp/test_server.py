@@ -1,0 +1,194 @@
+"""The official client against the server: in one process, over HTTP, and over stdio."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import urllib.error
+import urllib.request
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from cuda_agent.mcp.workspaces import OpenWorkspaces, WorkspacesConfig
+from cuda_agent.sandbox.protocol import Sandbox
+from cuda_agent.tasks.target import Target
+from cuda_agent.tasks.task import Task
+from tests.judge_cases import HONEST, TASKS, freeze_case, load_case
+
+pytest.importorskip("mcp", reason="needs the extra mcp")
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
+
+from cuda_agent.errors import ConfigError
+from cuda_agent.mcp.server import Address, build_server, serve
+from cuda_agent.mcp.tools import Tools
+
+SECRET = "a secret of the test"
+END_S = 20
+TASK = TASKS / "relu.py"
+SUBMISSION = freeze_case(load_case(HONEST / "own_clone_in_place"), Target.CPU)
+
+
+def run(client: Any, work: Callable[[Client], Awaitable[None]]) -> None:  # noqa: ANN401  a URL, transport or server
+    async def connect() -> None:
+        async with Client(client) as connected:
+            await work(connected)
+
+    anyio.run(connect)
+
+
+async def ask(client: Client, tool: str, **arguments: str) -> tuple[bool, str, Any]:
+    """Call a tool: whether it failed, its text, and its structure."""
+    result: Any = await client.call_tool(tool, arguments)
+    return result.is_error, result.content[0].text if result.content else "", result.structured_content
+
+
+async def do_a_whole_task(client: Client) -> None:
+    """From the list of tasks to a submission that passed every stage."""
+    _, _, listed = await ask(client, "list_tasks")
+    assert [task["name"] for task in listed["result"]] == ["relu"]
+    assert "`model.py` is the reference" in (await ask(client, "read_skill"))[1]
+    _, _, opened = await ask(client, "open_task", name="relu")
+    key = opened["workspace"]
+    assert "torch.relu(x)" in (await ask(client, "read_file", workspace=key, path="model.py"))[1]
+    assert "bad_files" in (await ask(client, "build", workspace=key))[1]
+    for path, content in SUBMISSION.files.items():
+        await ask(client, "write_file", workspace=key, path=path, text=content.decode())
+    failed, text, _ = await ask(client, "submit", workspace=key)
+    assert not failed
+    assert [line.split(" ")[:2] for line in text.splitlines() if line[0] != " "][:4] == [
+        ["rules:", "ok"], ["build:", "ok"], ["verify:", "ok"], ["profile:", "ok"],
+    ]  # fmt: skip
+    assert text.splitlines()[-1] in ("reward: 1", "reward: 2", "reward: 3")
+    print(text)
+    assert (await ask(client, "close_task", workspace=key))[1] == "closed; submissions kept: 1"
+
+
+def list_leftovers() -> set[str]:
+    """Temporary folders of environments, judges and builds."""
+    starts = ("agent-", "artifact-", "build-")
+    return {path.name for path in Path(tempfile.gettempdir()).iterdir() if path.name.startswith(starts)}
+
+
+def test_every_tool_is_told_and_errors_are_what_they_say(
+    tmp_path: Path, sandbox: Sandbox, tiny_task: Task
+) -> None:
+    async def work(client: Client) -> None:
+        tools: Any = (await client.list_tools()).tools
+        assert {tool.name for tool in tools} == {
+            "build", "close_task", "list_files", "list_tasks", "open_module", "open_task", "profile",
+            "read_file", "read_skill", "submit", "verify", "write_file",
+        }  # fmt: skip
+        assert all(len(tool.description) > 20 for tool in tools)
+        (write,) = (tool for tool in tools if tool.name == "write_file")
+        assert set(write.input_schema["properties"]) == {"workspace", "path", "text"}
+        failed, text, _ = await ask(client, "open_task", name="other")
+        assert failed
+        assert "no task is called 'other'; list_tasks names them" in text
+        failed, text, _ = await ask(client, "list_files", workspace="x")
+        assert failed
+        assert "no such workspace is open" in text
+
+    wish = WorkspacesConfig(target=Target.CPU)
+    with OpenWorkspaces(wish, sandbox=sandbox, folder=tmp_path) as workspaces:
+        run(build_server(Tools([tiny_task], workspaces)), work)
+
+
+def test_an_open_address_needs_a_token(tmp_path: Path, sandbox: Sandbox) -> None:
+    wish = WorkspacesConfig(target=Target.CPU)
+    with OpenWorkspaces(wish, sandbox=sandbox, folder=tmp_path) as workspaces:
+        server = build_server(Tools([], workspaces))
+        with pytest.raises(ConfigError, match="--token-env"):
+            serve(server, Address(host="0.0.0.0", port=0, token=""))
+
+
+@contextmanager
+def start_http(folder: Path, *, sends: signal.Signals) -> Iterator[str]:
+    """A server of this machine's own, ended by a signal; gives its URL."""
+    command = [sys.executable, "-m", "cuda_agent.cli.main", "mcp", str(TASK), "--http", "--port", "0"]
+    command += ["--target", "cpu", "--token-env", "MCP_TOKEN", "--out", str(folder / "out")]
+    env = {**os.environ, "MCP_TOKEN": SECRET}
+    with subprocess.Popen(command, env=env, cwd=folder, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        line = next(line for line in process.stderr if line.startswith("serving "))
+        yield line.split()[1]
+        process.send_signal(sends)
+        assert process.wait(END_S) == 130
+
+
+def connect(url: str, token: str) -> Any:  # noqa: ANN401  the package's own transport
+    return streamable_http_client(
+        url, http_client=create_mcp_http_client(headers={"Authorization": f"Bearer {token}"})
+    )
+
+
+def test_without_the_token_nobody_is_served(tmp_path: Path) -> None:
+    with start_http(tmp_path, sends=signal.SIGTERM) as url:
+        for given in ("", "Bearer ", f"Bearer {SECRET}x", f"bearer {SECRET}", SECRET):
+            request = urllib.request.Request(url, data=b"{}", headers={"Authorization": given})
+            with pytest.raises(urllib.error.HTTPError) as refused:
+                urllib.request.urlopen(request, timeout=5)
+            assert refused.value.code == 401, given
+
+
+def test_a_signal_ends_a_server_whose_client_says_nothing(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "cuda_agent.cli.main", "mcp", "--target", "cpu"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write('{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+        process.stdin.flush()
+        assert '"id":1' in process.stdout.readline()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(END_S) == 130
+
+
+@pytest.mark.slow
+@pytest.mark.timing
+def test_a_whole_task_over_http(tmp_path: Path) -> None:
+    before = list_leftovers()
+    with start_http(tmp_path, sends=signal.SIGINT) as url:
+        run(connect(url, SECRET), do_a_whole_task)
+    assert list_leftovers() <= before
+    assert len(list((tmp_path / "out").glob("relu-*/submissions/*/evaluation.json"))) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.timing
+def test_a_whole_task_over_stdio(tmp_path: Path) -> None:
+    """And a task that is left open when the client hangs up."""
+    before = list_leftovers()
+    arguments = [
+        "-m",
+        "cuda_agent.cli.main",
+        "mcp",
+        str(TASK),
+        "--target",
+        "cpu",
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    parameters = StdioServerParameters(
+        command=sys.executable, args=arguments, env=dict(os.environ), cwd=tmp_path
+    )
+
+    async def work(client: Client) -> None:
+        await do_a_whole_task(client)
+        failed, _, opened = await ask(client, "open_module", source=TASK.read_text(), name="left-open")
+        assert not failed
+        assert opened["target"] == "cpu"
+
+    run(stdio_client(parameters), work)
+    assert list_leftovers() <= before
+    assert len(list((tmp_path / "out").glob("relu-*/submissions/*/evaluation.json"))) == 1
+    assert len(list((tmp_path / "out").glob("left-open-*/config.json"))) == 1
