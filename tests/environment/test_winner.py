@@ -102,6 +102,16 @@ def test_of_several_tasks_one_is_named(
         find_winner(run, "third")
 
 
+def test_an_unfinished_task_beside_a_finished_one(
+    run: Path, tiny_task: Task, other_task: Task, submission: Submission
+) -> None:
+    keep(run, submission, evaluation=build_passed(tiny_task, submission))
+    keep_final(run, tiny_task.task_id, evaluation=build_refused(tiny_task, submission))
+    made = vary(submission, "other")
+    keep(run, made, evaluation=build_passed(other_task, made))
+    assert find_winner(run).task == other_task
+
+
 def test_nothing_verified(run: Path, tiny_task: Task, submission: Submission) -> None:
     keep(run, submission, evaluation=build_refused(tiny_task, submission))
     with pytest.raises(UserError, match="no verified submission"):

@@ -7,7 +7,7 @@ import sys
 import tempfile
 import urllib.error
 import urllib.request
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,13 @@ from typing import Any
 import anyio
 import pytest
 
+from cuda_agent.expert.study import study_task
+from cuda_agent.expert.tune import build_variants
 from cuda_agent.mcp.workspaces import OpenWorkspaces, WorkspacesConfig
 from cuda_agent.sandbox.protocol import Sandbox
 from cuda_agent.tasks.target import Target
 from cuda_agent.tasks.task import Task
-from tests.judge_cases import HONEST, TASKS, freeze_case, load_case
+from tests.judge_cases import HONEST, TASKS, TESTS, freeze_case, load_case
 
 pytest.importorskip("mcp", reason="needs the extra mcp")
 from mcp.client.client import Client
@@ -34,6 +36,7 @@ from cuda_agent.mcp.tools import Tools
 SECRET = "a secret of the test"
 END_S = 20
 TASK = TASKS / "relu.py"
+EXAMPLE = TESTS.parent / "examples" / "masked_softmax.py"
 SUBMISSION = freeze_case(load_case(HONEST / "own_clone_in_place"), Target.CPU)
 
 
@@ -51,25 +54,31 @@ async def ask(client: Client, tool: str, **arguments: str) -> tuple[bool, str, A
     return result.is_error, result.content[0].text if result.content else "", result.structured_content
 
 
-async def do_a_whole_task(client: Client) -> None:
-    """From the list of tasks to a submission that passed every stage."""
+async def do_a_whole_task(
+    client: Client, name: str, *, write: Callable[[str], Mapping[str, bytes | str]]
+) -> str:
+    """From the list of tasks to a submission that passed every stage; gives the last line, the reward.
+
+    `write` makes the files out of the reference's source.
+    """
     _, _, listed = await ask(client, "list_tasks")
-    assert [task["name"] for task in listed["result"]] == ["relu"]
+    assert name in [task["name"] for task in listed["result"]]
     assert "`model.py` is the reference" in (await ask(client, "read_skill"))[1]
-    _, _, opened = await ask(client, "open_task", name="relu")
+    _, _, opened = await ask(client, "open_task", name=name)
     key = opened["workspace"]
-    assert "torch.relu(x)" in (await ask(client, "read_file", workspace=key, path="model.py"))[1]
+    _, source, _ = await ask(client, "read_file", workspace=key, path="model.py")
     assert "bad_files" in (await ask(client, "build", workspace=key))[1]
-    for path, content in SUBMISSION.files.items():
-        await ask(client, "write_file", workspace=key, path=path, text=content.decode())
-    failed, text, _ = await ask(client, "submit", workspace=key)
+    for path, text in write(source).items():
+        text = text.decode() if isinstance(text, bytes) else text
+        assert not (await ask(client, "write_file", workspace=key, path=path, text=text))[0]
+    failed, told, _ = await ask(client, "submit", workspace=key)
     assert not failed
-    assert [line.split(" ")[:2] for line in text.splitlines() if line[0] != " "][:4] == [
+    stages = [line.split(" ")[:2] for line in told.splitlines() if line[0] != " "]
+    assert stages[:4] == [
         ["rules:", "ok"], ["build:", "ok"], ["verify:", "ok"], ["profile:", "ok"],
-    ]  # fmt: skip
-    assert text.splitlines()[-1] in ("reward: 1", "reward: 2", "reward: 3")
-    print(text)
+    ], told  # fmt: skip
     assert (await ask(client, "close_task", workspace=key))[1] == "closed; submissions kept: 1"
+    return told.splitlines()[-1]
 
 
 def list_leftovers() -> set[str]:
@@ -157,38 +166,44 @@ def test_a_signal_ends_a_server_whose_client_says_nothing(tmp_path: Path) -> Non
 @pytest.mark.timing
 def test_a_whole_task_over_http(tmp_path: Path) -> None:
     before = list_leftovers()
+    rewards = []
+
+    async def work(client: Client) -> None:
+        rewards.append(await do_a_whole_task(client, "relu", write=lambda _: SUBMISSION.files))
+
     with start_http(tmp_path, sends=signal.SIGINT) as url:
-        run(connect(url, SECRET), do_a_whole_task)
+        run(connect(url, SECRET), work)
+    assert rewards[0] in ("reward: 1", "reward: 2", "reward: 3")
     assert list_leftovers() <= before
     assert len(list((tmp_path / "out").glob("relu-*/submissions/*/evaluation.json"))) == 1
 
 
 @pytest.mark.slow
 @pytest.mark.timing
-def test_a_whole_task_over_stdio(tmp_path: Path) -> None:
-    """And a task that is left open when the client hangs up."""
+def test_a_whole_task_to_the_highest_reward_over_stdio(tmp_path: Path, sandbox: Sandbox) -> None:
+    """With what the expert writes; and a task that is left open when the client hangs up."""
     before = list_leftovers()
-    arguments = [
-        "-m",
-        "cuda_agent.cli.main",
-        "mcp",
-        str(TASK),
-        "--target",
-        "cpu",
-        "--out",
-        str(tmp_path / "out"),
-    ]
-    parameters = StdioServerParameters(
-        command=sys.executable, args=arguments, env=dict(os.environ), cwd=tmp_path
-    )
+    rewards = []
+
+    def write(source: str) -> dict[str, str]:
+        study = study_task(sandbox, source, target=Target.CPU)
+        return study.write_files(build_variants(Target.CPU, study.write_kernels)[0], is_first=True)
 
     async def work(client: Client) -> None:
-        await do_a_whole_task(client)
+        rewards.append(await do_a_whole_task(client, "masked_softmax", write=write))
         failed, _, opened = await ask(client, "open_module", source=TASK.read_text(), name="left-open")
         assert not failed
         assert opened["target"] == "cpu"
 
+    arguments = ["-m", "cuda_agent.cli.main", "mcp", str(TASK), str(EXAMPLE), "--target", "cpu"]
+    parameters = StdioServerParameters(
+        command=sys.executable,
+        args=[*arguments, "--out", str(tmp_path / "out")],
+        env=dict(os.environ),
+        cwd=tmp_path,
+    )
     run(stdio_client(parameters), work)
+    assert rewards == ["reward: 3"]
     assert list_leftovers() <= before
-    assert len(list((tmp_path / "out").glob("relu-*/submissions/*/evaluation.json"))) == 1
+    assert len(list((tmp_path / "out").glob("masked_softmax-*/submissions/*/evaluation.json"))) == 1
     assert len(list((tmp_path / "out").glob("left-open-*/config.json"))) == 1

@@ -177,7 +177,7 @@ def _write_library(folder: Path, winner: Winner, *, sandbox: Sandbox) -> None:
     result, library = build_submission(winner.submission, target=target, sandbox=sandbox, folder=folder)
     if library is None:
         raise UserError(f"the kernels do not build on this machine: {make_printable(result.reason)}")
-    program = [sys.executable, str(folder.parent / "machine.py"), target.value]
+    program = [sys.executable, "-P", str(folder.parent / "machine.py"), target.value]
     done = subprocess.run(program, capture_output=True, text=True, timeout=DESCRIBE_S, check=False)
     if done.returncode != 0:
         raise InfrastructureError(f"this machine cannot be described: {make_printable(done.stderr[-400:])}")

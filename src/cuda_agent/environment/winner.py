@@ -77,11 +77,16 @@ def _load_tasks(run: Path) -> list[Task]:
 
 
 def _iterate_evaluations(run: Path) -> Iterator[Evaluation]:
-    """Those that count, else those of every submission."""
-    paths = sorted((run / EVALUATIONS).glob("*.json")) or sorted(
-        (run / SUBMISSIONS).glob(f"*/{EVALUATION_FILE}")
-    )
-    yield from map(load_evaluation, paths)
+    """Those that count; of tasks whose episodes were not finished, those of every submission."""
+    final = set()
+    for path in sorted((run / EVALUATIONS).glob("*.json")):
+        evaluation = load_evaluation(path)
+        final.add(evaluation.task_id)
+        yield evaluation
+    for path in sorted((run / SUBMISSIONS).glob(f"*/{EVALUATION_FILE}")):
+        evaluation = load_evaluation(path)
+        if evaluation.task_id not in final:
+            yield evaluation
 
 
 def load_evaluation(path: Path) -> Evaluation:
