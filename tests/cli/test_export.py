@@ -31,7 +31,7 @@ def test_a_package_is_written_and_the_next_steps_are_told(
     assert main([*arguments, "--target", "cpu"]) == 0
     out = capfd.readouterr().out
     assert f"pip install {tmp_path}/out\n" in out
-    assert "python -m kernel_tiny.verify\n" in out
+    assert "python -m kernel_tiny\n" in out
     assert (tmp_path / "out" / "src" / "kernel_tiny" / "prebuilt" / "kernels.so").is_file()
     assert f"cuda-agent export {folder} {tmp_path}/out --task" in (tmp_path / "out" / "README.md").read_text()
 

@@ -50,7 +50,7 @@ def run_export(config: ExportConfig) -> int:
     exported = export_package(winner, config.dest, sandbox=sandbox, command=shlex.join(command))
     print(f"{winner.task.name}, submission {winner.submission.sha}: written to {exported.folder}")
     print(f"  pip install {shlex.quote(str(exported.folder))}")
-    print(f"  python -m {exported.import_name}.verify")
+    print(f"  python -m {exported.import_name}")
     return ExitCode.DONE
 
 
