@@ -6,6 +6,9 @@ verbs:
   run        make tasks faster: an agent writes kernels, the judge scores them
   evaluate   judge submissions made elsewhere, one or many
   serve      judge submissions for others, over HTTP
+  export     turn a run's winning kernel into an installable package
+  skill      install the skill where other agents look for skills
+  mcp        offer tasks and the judge to other agents, as a Model Context Protocol server
   doctor     say what this machine can do, what is missing, and how to get it
 
 inside a workspace, for the agent:
@@ -44,7 +47,7 @@ from cuda_agent.cli.exit_code import ExitCode
 from cuda_agent.errors import InfrastructureError, UserError
 from cuda_agent.printable import make_printable
 
-VERBS = ("run", "evaluate", "serve", "doctor")
+VERBS = ("run", "evaluate", "export", "serve", "skill", "mcp", "doctor")
 EXTRA_OF = {"fastapi": "serve", "uvicorn": "serve", "mcp": "mcp", "ray": "ray", "transformers": "train"}
 """Which extra brings a package that a verb may need."""
 WORKSPACE_VERBS = ("build", "verify", "profile", "submit")

@@ -128,10 +128,14 @@ class Environment:
         with self._lock:
             return evaluate(submission, setting=self.setting, judge=self._judge, until=until)
 
-    def _serve(self, verb: str, peer: int) -> Answer:
-        """Answer one command of the workspace, while everything it left running there is held still."""
-        with paused_company(peer):
-            evaluation = self.submit() if verb == SUBMIT else self.evaluate(STAGE_OF_VERB[verb])
+    def answer(self, verb: str) -> Answer:
+        """Do what the workspace's command of that name does: what it prints, and its exit status."""
+        evaluation = self.submit() if verb == SUBMIT else self.evaluate(STAGE_OF_VERB[verb])
         line = {"profile": RewardLine.PREVIEW, SUBMIT: RewardLine.FINAL}.get(verb, RewardLine.NONE)
         passed = evaluation.failed_stage is None
         return Answer(0 if passed else 1, render_evaluation(evaluation, reward_line=line))
+
+    def _serve(self, verb: str, peer: int) -> Answer:
+        """Answer one command of the workspace, while everything it left running there is held still."""
+        with paused_company(peer):
+            return self.answer(verb)

@@ -6,7 +6,6 @@ access goes through `beneath`. Errors are sentences for the model that asked.
 
 import errno
 import os
-import shutil
 from pathlib import Path
 
 from cuda_agent.environment.beneath import (
@@ -16,16 +15,13 @@ from cuda_agent.environment.beneath import (
     split_beneath,
     write_file_beneath,
 )
+from cuda_agent.environment.skills import EXAMPLES, REFERENCES, SKILL_FILE, lay_skill
 from cuda_agent.environment.submission import KERNELS_FOLDER
-from cuda_agent.environment.toolchain import SKILL
 from cuda_agent.errors import UserError
 from cuda_agent.sandbox.protocol import Mount
 from cuda_agent.tasks.target import Target
 from cuda_agent.tasks.task import Task
 
-SKILL_FILE = "SKILL.md"
-REFERENCES = "references"
-EXAMPLES = "examples"
 TASK_FILE = "model.py"
 READ_ONLY = (SKILL_FILE, REFERENCES, EXAMPLES, TASK_FILE)
 
@@ -131,10 +127,7 @@ def _explain(path: str, error: OSError) -> str:
 def lay_workspace(task: Task, *, target: Target, root: Path) -> Workspace:
     """Fill an empty folder: the skill, the reference, and room for kernels."""
     root.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(SKILL / SKILL_FILE, root / SKILL_FILE)
-    shutil.copytree(SKILL / REFERENCES, root / REFERENCES)
-    shutil.copyfile(SKILL / "include" / "cuda_agent" / "kernel.h", root / REFERENCES / "kernel.h")
-    shutil.copytree(SKILL / EXAMPLES / target.value, root / EXAMPLES)
+    lay_skill(root, target)
     (root / TASK_FILE).write_text(task.source, encoding="utf-8")
     (root / KERNELS_FOLDER).mkdir()
     return Workspace(root)
