@@ -124,6 +124,49 @@ def test_an_interruption_leaves_nothing_running_and_a_run_to_resume(
     assert main(["run", "--resume", "out"]) == 1
 
 
+def test_a_second_interruption_ends_it_at_once_without_a_traceback(files: Path, repository: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cuda_agent.cli.main", "run", "tiny.py", "--target", "cpu",
+         "--policy", "scripted:hang.toml", "--out", "out", "--episodes", "3", "--concurrency", "3"],
+        env={**os.environ, "PYTHONPATH": str(repository / "src")},
+        stderr=subprocess.PIPE,
+    )  # fmt: skip
+    deadline_s = time.monotonic() + 60.0
+    while len(find_sleepers()) < 6:
+        assert time.monotonic() < deadline_s
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20.0)
+    assert process.returncode == 130
+    assert err.endswith(b"cuda-agent: interrupted twice, so nothing was tidied up\n")
+    assert b"Traceback" not in err
+    deadline_s = time.monotonic() + 5.0
+    while find_sleepers():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.05)
+    (files / "hang.toml").write_text((files / "quit.toml").read_text())
+    assert main(["run", "--resume", "out", "--concurrency", "2"]) == 1
+
+
+def test_several_episodes_are_counted_on_when_resumed(files: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    asked = ["run", "tiny.py", "--target", "cpu", "--policy", "scripted:quit.toml", "--episodes", "2"]
+    assert main([*asked, "--out", "out", "--concurrency", "2"]) == 1
+    out = capfd.readouterr().out
+    assert "[2/2] tiny #2" in out
+    assert re.search(r"tiny +nothing submitted .* 2 +0% +0% +-1.00 +-1.00", out)
+    trajectories = files / "out" / "trajectories.jsonl"
+    first, _ = trajectories.read_text().splitlines(keepends=True)
+    trajectories.write_text(first)
+    assert main(["run", "--resume", "out", "--concurrency", "2"]) == 1
+    out = capfd.readouterr().out
+    assert "[2/2] tiny" in out
+    assert "[1/2]" not in out
+    assert len(trajectories.read_text().splitlines()) == 2
+
+
 def find_descendants(pid: int) -> set[int]:
     """Every process below `pid`, through all generations."""
     children: dict[int, list[int]] = {}
