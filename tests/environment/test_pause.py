@@ -13,7 +13,8 @@ import pytest
 from cuda_agent.environment.channel import Answer, Channel
 from cuda_agent.environment.client import CHANNEL_VARIABLE
 from cuda_agent.environment.pause import Company, find_children, find_company, paused_company
-from cuda_agent.sandbox.protocol import Command, Mount, Running, Sandbox
+from cuda_agent.sandbox.build import build_sandbox
+from cuda_agent.sandbox.protocol import Command, Containment, Mount, Running, Sandbox
 
 COUNT = "import sys, time\nwhile True:\n open(sys.argv[1], 'a').write('x')\n time.sleep(0.002)"
 
@@ -106,7 +107,9 @@ def start_counting(sandbox: Sandbox, folder: Path) -> Running:
     return sandbox.start(command, folder.parent / "log")
 
 
-def test_other_commands_of_the_company_stand_still_and_none_starts(sandbox: Sandbox, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", [Containment.AUTO, Containment.PROCESS])
+def test_other_commands_of_the_company_stand_still_and_none_starts(kind: Containment, tmp_path: Path) -> None:
+    sandbox = build_sandbox(kind)
     folder = tmp_path / "shared"
     folder.mkdir()
     company = Company()
