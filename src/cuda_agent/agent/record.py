@@ -15,6 +15,9 @@ from cuda_agent.rundir import RunDir
 TRAJECTORIES = "trajectories.jsonl"
 """Where a run keeps its finished episodes."""
 
+LIVE = "live"
+"""Where a run keeps the turns of episodes that are not finished: one file each, by task id and number."""
+
 FINALISTS = 3
 """How many of an episode's submissions may be judged once more in the end."""
 
@@ -36,7 +39,7 @@ class EpisodeRecord:
         self._environment = environment
         self._run = run
         self._on_turn = on_turn
-        self._live = f"live/{environment.setting.task.task_id}-{number}.jsonl"
+        self._live = f"{LIVE}/{environment.setting.task.task_id}-{number}.jsonl"
         run.remove(self._live)
 
     def add(self, turn: Turn) -> None:
