@@ -46,7 +46,7 @@ class EpisodeRecord:
         """Keep one turn, and what was submitted in it."""
         self.turns.append(turn)
         self._collect()
-        self._run.append(self._live, turn)
+        self._run.append(self._live, turn, is_forced=False)
         self._on_turn(turn)
 
     @property
