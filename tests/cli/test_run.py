@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from cuda_agent.agent.outcome import JobOutcome
 from cuda_agent.cli.main import main
+from cuda_agent.environment.result import Evaluation
 from cuda_agent.tasks.task import Task
 
 
@@ -215,3 +217,22 @@ def test_an_interruption_while_judging_ends_the_judges_processes(files: Path, re
     while alive := [pid for pid in started if Path(f"/proc/{pid}/exe").exists()]:
         assert time.monotonic() < deadline_s, alive
         time.sleep(0.05)
+
+
+@pytest.mark.slow
+def test_judged_episodes_at_once_share_the_machine(
+    files: Path, repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    script = repository / "tests" / "tiny.toml"
+    asked = ["run", "tiny.py", "--target", "cpu", "--policy", f"scripted:{script}", "--out", "out"]
+    assert main([*asked, "--episodes", "3", "--concurrency", "3"]) == 0
+    result = JobOutcome.model_validate_json((files / "out" / "results.json").read_text())
+    (task,) = result.tasks
+    assert len(task.rewards) == 3
+    assert task.best.reward == max(task.rewards) >= 1.0
+    saved = (files / "out" / "evaluations" / f"{task.task_id}.json").read_text()
+    assert Evaluation.model_validate_json(saved) == task.best.final
+    assert main(["show", "out", "--episode", "3"]) == 0
+    out = capfd.readouterr().out
+    assert re.search(r"^--- submitted [0-9a-f]{16}: reward [123], verified, [\d.]+ ms", out, re.MULTILINE)
+    assert "    +" in out
