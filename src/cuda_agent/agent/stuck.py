@@ -44,7 +44,9 @@ def find_stuck(messages: Sequence[Message], *, repeated_turns: int, idle_turns: 
     actions: list[tuple[_Action, ...]] = []
     idle = 0
     for calls, answers in _split_turns(messages):
-        actions.append(tuple(map(_identify, calls)))
+        # Waiting for a background command is no repetition, however often it is asked after.
+        if not calls or not all(map(_only_waits, calls)):
+            actions.append(tuple(map(_identify, calls)))
         failed = {answer.tool_call_id for answer in answers if answer.content.startswith(ERROR)}
         changes = any(may_change(call) for call in calls if call.id not in failed)
         idle = 0 if changes else idle + 1
@@ -65,6 +67,10 @@ def may_change(call: ToolCall) -> bool:
     if call.name == "bash":
         return isinstance(command, str) and not _only_looks(command)
     return False
+
+
+def _only_waits(call: ToolCall) -> bool:
+    return call.name == "bash" and (call.arguments or {}).get("job") is not None
 
 
 def _only_looks(command: str) -> bool:
