@@ -18,7 +18,7 @@ REPLY_SHARE = 0.25
 """At most this share of the window is left free for the next reply."""
 
 LEAST_SHARE = 0.5
-"""Texts are never taken for fewer tokens than this share of the estimate: some servers count only new ones."""
+"""Texts are never taken for fewer tokens than this share of the estimate: some servers count new ones."""
 
 WORTH_CHARACTERS = 200
 """Shorter output is never left out: the note would save nothing."""
