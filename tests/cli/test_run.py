@@ -220,6 +220,7 @@ def test_an_interruption_while_judging_ends_the_judges_processes(files: Path, re
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_judged_episodes_at_once_share_the_machine(
     files: Path, repository: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
