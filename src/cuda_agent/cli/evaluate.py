@@ -14,9 +14,9 @@ from typing import Annotated, Literal
 
 import tyro
 
+from cuda_agent.agent.outcome import is_verified
 from cuda_agent.cli.batch import evaluate_many
 from cuda_agent.cli.exit_code import ExitCode
-from cuda_agent.cli.results import is_verified
 from cuda_agent.cli.target import choose_target
 from cuda_agent.config import Config
 from cuda_agent.environment.batch import BatchConfig

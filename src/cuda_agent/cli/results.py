@@ -1,12 +1,9 @@
-"""What came of a job, as a table."""
-
-from collections.abc import Sequence
+"""What came of a job, as tables."""
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from cuda_agent.agent.job import JobResult
-from cuda_agent.agent.trajectory import Trajectory
+from cuda_agent.agent.outcome import JobOutcome, Outcome
 from cuda_agent.cli.exit_code import ExitCode
 from cuda_agent.environment.result import Evaluation
 from cuda_agent.judge.result import Ratio, Timing
@@ -23,45 +20,75 @@ COLUMNS = (
 )
 
 
-def build_results_table(trajectories: Sequence[Trajectory]) -> Table:
-    """A row for each trajectory: verdict, times, speed-ups, reward, effort."""
+def build_results_table(result: JobOutcome) -> Table:
+    """A row for each task, from its best episode: verdict, times, speed-ups, reward, effort."""
     table = Table(box=SIMPLE_HEAD)
     table.add_column("module", overflow="fold")
     table.add_column("verdict", overflow="fold")
     for column in COLUMNS:
         table.add_column(column, justify="right")
-    for trajectory in trajectories:
-        table.add_row(
-            trajectory.task_id.rpartition("-")[0],
-            describe_verdict(trajectory),
-            *_describe_times(trajectory.final),
-            f"{trajectory.reward:g}",
-            str(len(trajectory.turns)),
-            f"{trajectory.seconds:.1f}",
-        )
+    for task in result.tasks:
+        table.add_row(*_describe_best(task.best))
     return table
 
 
-def describe_verdict(trajectory: Trajectory) -> str:
+def build_estimates_table(result: JobOutcome) -> Table | None:
+    """What k episodes bring: pass@k and best-of-k of each task and of all; None where each has one."""
+    ks = [*result.pass_at_k]
+    if ks in ([], [1]):
+        return None
+    table = Table(box=SIMPLE_HEAD)
+    table.add_column("module", overflow="fold")
+    for column in ("episodes", *(f"pass@{k}" for k in ks), *(f"best of {k}" for k in ks)):
+        table.add_column(column, justify="right")
+    for task in result.tasks:
+        estimates = _describe_estimates(task.pass_at_k, task.best_of_k, ks=ks)
+        table.add_row(_shorten(task.task_id), str(len(task.rewards)), *estimates)
+    if len(result.tasks) > 1:
+        total = sum(len(task.rewards) for task in result.tasks)
+        table.add_section()
+        table.add_row("all", str(total), *_describe_estimates(result.pass_at_k, result.best_of_k, ks=ks))
+    return table
+
+
+def _describe_best(outcome: Outcome) -> tuple[str, ...]:
+    return (
+        _shorten(outcome.task_id),
+        describe_verdict(outcome),
+        *_describe_times(outcome.final),
+        f"{outcome.reward:g}",
+        str(outcome.turns),
+        f"{outcome.seconds:.1f}",
+    )
+
+
+def _shorten(task_id: str) -> str:
+    return task_id.rpartition("-")[0]
+
+
+def _describe_estimates(
+    pass_at_k: dict[int, float], best_of_k: dict[int, float], *, ks: list[int]
+) -> tuple[str, ...]:
+    passes = (f"{pass_at_k[k]:.0%}" if k in pass_at_k else "-" for k in ks)
+    bests = (f"{best_of_k[k]:.2f}" if k in best_of_k else "-" for k in ks)
+    return *passes, *bests
+
+
+def describe_verdict(outcome: Outcome) -> str:
     """`verified`, or which stage ended how, or why nothing was submitted."""
-    if trajectory.final is None:
-        return f"nothing submitted ({trajectory.stop_reason.value})"
-    stage = trajectory.final.failed_stage
+    if outcome.final is None:
+        return f"nothing submitted ({outcome.stop_reason.value})"
+    stage = outcome.final.failed_stage
     if stage is None:
         return "verified"
-    return f"{stage.value}: {getattr(trajectory.final, stage.value).status.value}"
+    return f"{stage.value}: {getattr(outcome.final, stage.value).status.value}"
 
 
-def is_verified(evaluation: Evaluation | None) -> bool:
-    """Whether an evaluation went through every stage."""
-    return evaluation is not None and evaluation.failed_stage is None and evaluation.profile is not None
-
-
-def choose_exit_code(result: JobResult) -> ExitCode:
+def choose_exit_code(result: JobOutcome) -> ExitCode:
     """What a job's results mean for the exit status."""
     if result.failures:
         return ExitCode.INFRASTRUCTURE
-    verified = all(is_verified(trajectory.final) for trajectory in result.trajectories)
+    verified = all(task.best.is_verified for task in result.tasks)
     return ExitCode.DONE if verified else ExitCode.NOT_VERIFIED
 
 

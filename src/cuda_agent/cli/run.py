@@ -7,21 +7,20 @@ from pathlib import Path
 from typing import Literal
 
 import tyro
+from pydantic import PositiveInt
 
 from cuda_agent.agent.episode import EpisodeConfig
 from cuda_agent.agent.job import Job, run_job
 from cuda_agent.agent.limits import EpisodeLimits
 from cuda_agent.agent.policy import build_policy
 from cuda_agent.cli.console import build_console
+from cuda_agent.cli.job_source import load_saved_job, load_tasks, open_run
 from cuda_agent.cli.progress import ConsoleProgress
-from cuda_agent.cli.results import build_results_table, choose_exit_code
+from cuda_agent.cli.results import build_estimates_table, build_results_table, choose_exit_code
 from cuda_agent.cli.target import choose_target
 from cuda_agent.config import Config
-from cuda_agent.errors import UserError
-from cuda_agent.rundir import RunDir, build_default_path, read_saved_config
 from cuda_agent.sandbox.build import build_sandbox
 from cuda_agent.sandbox.protocol import Containment
-from cuda_agent.tasks.kernelbench import load_task
 from cuda_agent.tasks.target import Target
 
 
@@ -40,6 +39,10 @@ class RunConfig(Config):
     """How strictly submissions are judged."""
     limits: EpisodeLimits = EpisodeLimits()
     """How long an episode may go on."""
+    episodes: PositiveInt = 1
+    """How many episodes each task has; the best of them counts."""
+    concurrency: PositiveInt = 1
+    """How many episodes are held at once."""
     out: Path | None = None
     """The run's folder; without it a fresh one in runs/."""
     resume: Path | None = None
@@ -47,26 +50,24 @@ class RunConfig(Config):
 
 
 def run_run(config: RunConfig) -> int:
-    """Hold one episode for each task and print what came of them."""
+    """Hold the episodes of each task and print what came of them."""
     console = build_console()
     job = _build_job(config)
     sandbox = build_sandbox(job.episode.sandbox)
     chat = build_policy(job.episode.policy, target=job.episode.target, sandbox=sandbox)
-    folder = config.out or build_default_path("run")
-    with RunDir.resume(config.resume, job) if config.resume else RunDir.create(folder, job) as run:
-        print(f"run folder: {run.path} (if interrupted: cuda-agent run --resume {run.path})", flush=True)
-        with ConsoleProgress(console, tasks=len(job.tasks)) as progress:
-            result = run_job(job, chat=chat, sandbox=sandbox, run=run, observer=progress)
-    console.print(build_results_table(result.trajectories))
+    with open_run(job, out=config.out, resume=config.resume) as run, ConsoleProgress(console) as progress:
+        result = run_job(
+            job, chat=chat, sandbox=sandbox, run=run, observer=progress, concurrency=config.concurrency
+        )
+    for table in filter(None, (build_results_table(result), build_estimates_table(result))):
+        console.print(table)
     return choose_exit_code(result)
 
 
 def _build_job(config: RunConfig) -> Job:
-    if config.resume is not None and config == RunConfig(resume=config.resume):
-        return Job.model_validate(read_saved_config(config.resume)["config"])
-    tasks = {task.task_id: task for task in map(load_task, config.tasks)}
-    if not tasks:
-        raise UserError("no task given; give task files, such as cuda-agent run examples/*.py")
+    bare = RunConfig(resume=config.resume, concurrency=config.concurrency)
+    if config.resume is not None and config == bare:
+        return load_saved_job(config.resume)
     episode = EpisodeConfig(
         target=choose_target(config.target),
         policy=config.policy,
@@ -74,4 +75,4 @@ def _build_job(config: RunConfig) -> Job:
         sandbox=config.sandbox,
         limits=config.limits,
     )
-    return Job(tasks=tuple(tasks.values()), episode=episode)
+    return Job(tasks=load_tasks(config.tasks), episode=episode, episodes=config.episodes)
