@@ -2,8 +2,12 @@
 
 import dataclasses
 from collections.abc import Callable
-from typing import Literal
+from typing import Annotated, Literal, Self
 
+import tyro
+from pydantic import model_validator
+
+from cuda_agent.agent.budget import Budget, BudgetedChat, BudgetError
 from cuda_agent.agent.capture import CapturedChat, PolicyError
 from cuda_agent.agent.limits import EpisodeLimits
 from cuda_agent.agent.loop import Stop, run_loop
@@ -18,6 +22,7 @@ from cuda_agent.config import Config
 from cuda_agent.environment.environment import Environment
 from cuda_agent.judge.policy import load_policy
 from cuda_agent.llm.chat import ChatModel, Message
+from cuda_agent.llm.endpoint import EndpointConfig, Prices
 from cuda_agent.llm.patient import PatientChat
 from cuda_agent.rundir import RunDir
 from cuda_agent.sandbox.protocol import Containment, Limits, Sandbox
@@ -25,19 +30,35 @@ from cuda_agent.tasks.target import Target
 from cuda_agent.tasks.task import Task
 
 
-class EpisodeConfig(Config):
-    """How an episode is held."""
+class EpisodeOptions(Config):
+    """How an episode is held, but for where: this machine's target is found out when none is wished."""
 
-    target: Target
-    """Where kernels run."""
     policy: str = "expert"
-    """Who acts: `expert`, or `scripted:FILE`."""
+    """Who acts: `expert`, `openai:MODEL`, or `scripted:FILE` (a trajectories.jsonl, or a .toml script)."""
+    endpoint: Annotated[EndpointConfig, tyro.conf.arg(name="")] = EndpointConfig()
+    """Where the model of `openai:MODEL` is, and how it is asked."""
+    budget: Annotated[Budget, tyro.conf.arg(name="")] = Budget()
+    """What an episode may spend on its model."""
     judge: Literal["strict", "paper"] = "strict"
     """How strictly submissions are judged."""
     sandbox: Containment = Containment.AUTO
     """How untrusted commands are contained."""
     limits: EpisodeLimits = EpisodeLimits()
-    """How long it may go on."""
+    """How long an episode may go on."""
+
+    @model_validator(mode="after")
+    def _check_prices(self) -> Self:
+        """A limit of money needs prices."""
+        if self.budget.max_cost is not None and self.endpoint.prices == Prices():
+            raise ValueError("--max-cost needs --prices.prompt and --prices.completion")
+        return self
+
+
+class EpisodeConfig(EpisodeOptions):
+    """How an episode is held."""
+
+    target: Target
+    """Where kernels run."""
 
 
 def run_episode(
@@ -62,7 +83,7 @@ def run_episode(
     ) as environment:
         record = EpisodeRecord(environment, run=run, on_turn=on_turn)
         tools = build_tools(environment, sandbox=sandbox, limits=config.limits)
-        stop = _converse(chat, tools, prompt=prompt, limits=config.limits, record=record)
+        stop = _converse(chat, tools, prompt=prompt, config=config, record=record)
         final = record.judge_finally(retries=config.limits.retries)
         trajectory = Trajectory(
             task_id=task.task_id,
@@ -87,13 +108,16 @@ def _converse(
     tools: dict[str, Tool],
     *,
     prompt: tuple[Message, ...],
-    limits: EpisodeLimits,
+    config: EpisodeConfig,
     record: EpisodeRecord,
 ) -> Stop:
-    """Run the loop; a policy that fails is one more reason to stop."""
-    captured = CapturedChat(PatientChat(chat, retries=limits.retries))
+    """Run the loop; a policy that fails, or has spent its budget, is one more reason to stop."""
+    captured = CapturedChat(PatientChat(chat, retries=config.limits.retries))
+    budgeted = BudgetedChat(captured, config.budget)
     try:
-        return run_loop(captured, tools, prompt=prompt, limits=limits, on_turn=record.add)
+        return run_loop(budgeted, tools, prompt=prompt, limits=config.limits, on_turn=record.add)
+    except BudgetError as error:
+        return Stop(StopReason.BUDGET, str(error))
     except PolicyError as error:
         return Stop(StopReason.POLICY_ERROR, str(error))
 

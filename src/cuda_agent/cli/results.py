@@ -52,6 +52,17 @@ def describe_verdict(trajectory: Trajectory) -> str:
     return f"{stage.value}: {getattr(trajectory.final, stage.value).status.value}"
 
 
+def describe_usage(trajectories: Sequence[Trajectory]) -> str:
+    """Tokens and cost of all turns, in one line; empty where no server counted any."""
+    usages = [turn.reply.usage for trajectory in trajectories for turn in trajectory.turns]
+    read = sum(usage.prompt_tokens for usage in usages)
+    written = sum(usage.completion_tokens for usage in usages)
+    if not read + written:
+        return ""
+    cost = sum(usage.cost for usage in usages)
+    return f"{read:,} tokens read, {written:,} written" + (f", cost {cost:.4g}" if cost else "")
+
+
 def is_verified(evaluation: Evaluation | None) -> bool:
     """Whether an evaluation went through every stage."""
     return evaluation is not None and evaluation.failed_stage is None and evaluation.profile is not None

@@ -4,42 +4,30 @@ Exit status: 0 every task verified; 1 a task was not; 2 wrong use; 3 the machine
 """
 
 from pathlib import Path
-from typing import Literal
 
 import tyro
 
-from cuda_agent.agent.episode import EpisodeConfig
+from cuda_agent.agent.episode import EpisodeConfig, EpisodeOptions
 from cuda_agent.agent.job import Job, run_job
-from cuda_agent.agent.limits import EpisodeLimits
 from cuda_agent.agent.policy import build_policy
 from cuda_agent.cli.console import build_console
 from cuda_agent.cli.progress import ConsoleProgress
-from cuda_agent.cli.results import build_results_table, choose_exit_code
+from cuda_agent.cli.results import build_results_table, choose_exit_code, describe_usage
 from cuda_agent.cli.target import choose_target
-from cuda_agent.config import Config
 from cuda_agent.errors import UserError
 from cuda_agent.rundir import RunDir, build_default_path, read_saved_config
 from cuda_agent.sandbox.build import build_sandbox
-from cuda_agent.sandbox.protocol import Containment
 from cuda_agent.tasks.kernelbench import load_task
 from cuda_agent.tasks.target import Target
 
 
-class RunConfig(Config):
+class RunConfig(EpisodeOptions):
     """What to run."""
 
     tasks: tyro.conf.Positional[tuple[Path, ...]] = ()
     """Task files. With --resume and no other option: the run's own."""
     target: Target | None = None
     """Where kernels run; without it cuda where a GPU and nvcc are, else cpu."""
-    policy: str = "expert"
-    """Who acts: `expert`, or `scripted:FILE` (a trajectories.jsonl, or a .toml script)."""
-    sandbox: Containment = Containment.AUTO
-    """How untrusted commands are contained."""
-    judge: Literal["strict", "paper"] = "strict"
-    """How strictly submissions are judged."""
-    limits: EpisodeLimits = EpisodeLimits()
-    """How long an episode may go on."""
     out: Path | None = None
     """The run's folder; without it a fresh one in runs/."""
     resume: Path | None = None
@@ -51,13 +39,16 @@ def run_run(config: RunConfig) -> int:
     console = build_console()
     job = _build_job(config)
     sandbox = build_sandbox(job.episode.sandbox)
-    chat = build_policy(job.episode.policy, target=job.episode.target, sandbox=sandbox)
+    episode = job.episode
+    chat = build_policy(episode.policy, target=episode.target, sandbox=sandbox, endpoint=episode.endpoint)
     folder = config.out or build_default_path("run")
     with RunDir.resume(config.resume, job) if config.resume else RunDir.create(folder, job) as run:
         print(f"run folder: {run.path} (if interrupted: cuda-agent run --resume {run.path})", flush=True)
         with ConsoleProgress(console, tasks=len(job.tasks)) as progress:
             result = run_job(job, chat=chat, sandbox=sandbox, run=run, observer=progress)
     console.print(build_results_table(result.trajectories))
+    if usage := describe_usage(result.trajectories):
+        print(usage)
     return choose_exit_code(result)
 
 
@@ -67,11 +58,6 @@ def _build_job(config: RunConfig) -> Job:
     tasks = {task.task_id: task for task in map(load_task, config.tasks)}
     if not tasks:
         raise UserError("no task given; give task files, such as cuda-agent run examples/*.py")
-    episode = EpisodeConfig(
-        target=choose_target(config.target),
-        policy=config.policy,
-        judge=config.judge,
-        sandbox=config.sandbox,
-        limits=config.limits,
-    )
+    options = {name: getattr(config, name) for name in EpisodeOptions.model_fields}
+    episode = EpisodeConfig(target=choose_target(config.target), **options)
     return Job(tasks=tuple(tasks.values()), episode=episode)

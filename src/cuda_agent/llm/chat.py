@@ -65,6 +65,8 @@ class Usage(Record):
     """Tokens read."""
     completion_tokens: int = 0
     """Tokens written."""
+    cost: float = 0.0
+    """Their price, in the currency of the run's prices; 0 when no prices were given."""
 
 
 class FinishReason(StrEnum):
