@@ -11,6 +11,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
+from cuda_agent.llm.chat import Message, Reply, Role, ToolCall
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -65,6 +67,31 @@ def say(
     counted = {"prompt_tokens": usage[0], "completion_tokens": usage[1], "total_tokens": sum(usage)}
     completion = {"id": "c", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
     return Answer(body=json.dumps({**completion, "usage": counted}))
+
+
+def answer_as(reply: Reply) -> Answer:
+    """The completion that has a reply's text and calls."""
+    calls = [(call.name, call.arguments) for call in reply.message.tool_calls]
+    return say(reply.message.content, calls=calls)
+
+
+def read_messages(heard: Heard) -> tuple[Message, ...]:
+    """The conversation of a request."""
+    return tuple(
+        Message(
+            role=Role(message["role"]),
+            content=message["content"],
+            tool_calls=tuple(map(read_call, message.get("tool_calls", ()))),
+            tool_call_id=message.get("tool_call_id"),
+        )
+        for message in heard.body["messages"]
+    )
+
+
+def read_call(call: dict[str, Any]) -> ToolCall:
+    """One call of a request's history."""
+    function = call["function"]
+    return ToolCall(id=call["id"], name=function["name"], arguments=json.loads(function["arguments"]))
 
 
 def write(arguments: object) -> str:

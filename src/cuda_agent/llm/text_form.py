@@ -93,13 +93,7 @@ def _parse_call(
         written = parse_object(inner.strip())
         if name or written is None:
             return name, written
-        called, arguments = written.get("name"), written.get("arguments", {})
-        if isinstance(arguments, str):
-            arguments = parse_object(arguments)
-        return (
-            called if isinstance(called, str) else "",
-            arguments if isinstance(arguments, dict) else None,
-        )
+        return _unpack(written)
     texts: dict[str, str] = {}
     place = 0
     while argument := _ARGUMENT.match(inner, place):
@@ -109,6 +103,16 @@ def _parse_call(
         return name, None
     parameters = next((tool.parameters for tool in tools if tool.name == name), {})
     return name, {argument: _read(text, argument, parameters) for argument, text in texts.items()}
+
+
+def _unpack(written: dict[str, JsonValue]) -> tuple[str, dict[str, JsonValue] | None]:
+    """Name and arguments from one object that holds both."""
+    name, arguments = written.get("name"), written.get("arguments", {})
+    if isinstance(arguments, str):
+        arguments = parse_object(arguments)
+    if not isinstance(name, str):
+        return "", None
+    return name, arguments if isinstance(arguments, dict) else None
 
 
 def _read(text: str, argument: str, parameters: Mapping[str, Any]) -> JsonValue:
