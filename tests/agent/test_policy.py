@@ -16,7 +16,7 @@ from cuda_agent.tasks.target import Target
 LOCAL = EndpointConfig(base_url="http://127.0.0.1:9/v1")
 
 
-def build(spec: str, sandbox: Sandbox, endpoint: EndpointConfig = LOCAL) -> ChatModel:
+def build(spec: str, sandbox: Sandbox, *, endpoint: EndpointConfig = LOCAL) -> ChatModel:
     return build_policy(spec, target=Target.CPU, sandbox=sandbox, endpoint=endpoint)
 
 
@@ -36,7 +36,7 @@ def test_an_endpoints_model_calls_tools_as_it_can(sandbox: Sandbox) -> None:
     native = build("openai:org/model:free", sandbox)
     assert isinstance(native, HttpChat)
     assert native.name == "openai:org/model:free"
-    text = build("openai:small", sandbox, LOCAL.replace(tool_calls=ToolCallForm.TEXT))
+    text = build("openai:small", sandbox, endpoint=LOCAL.replace(tool_calls=ToolCallForm.TEXT))
     assert isinstance(text, TextToolChat)
     assert text.name == "openai:small"
 
@@ -44,7 +44,7 @@ def test_an_endpoints_model_calls_tools_as_it_can(sandbox: Sandbox) -> None:
 def test_openais_own_address_needs_a_key(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(ConfigError, match="OPENAI_API_KEY"):
-        build("openai:gpt", sandbox, EndpointConfig())
+        build("openai:gpt", sandbox, endpoint=EndpointConfig())
 
 
 @pytest.mark.parametrize("spec", ["", "gpt", "scripted", "scripted:", "expert:3", "openai", "openai:"])

@@ -6,11 +6,12 @@ import pytest
 from rich.console import Console
 
 from cuda_agent.agent.job import JobResult
-from cuda_agent.agent.trajectory import StopReason, Trajectory
+from cuda_agent.agent.trajectory import StopReason, Trajectory, Turn
 from cuda_agent.cli.exit_code import ExitCode
-from cuda_agent.cli.results import build_results_table, choose_exit_code, describe_verdict
+from cuda_agent.cli.results import build_results_table, choose_exit_code, describe_usage, describe_verdict
 from cuda_agent.environment.result import BuildResult, BuildStatus, Evaluation, RulesResult, RulesStatus
 from cuda_agent.judge.result import ProfileResult, ProfileStatus, Ratio, Timing, VerifyResult, VerifyStatus
+from cuda_agent.llm.chat import Message, Reply, Role, Usage
 from cuda_agent.tasks.target import Target
 
 
@@ -88,3 +89,21 @@ def test_the_exit_status_tells_the_worst() -> None:
     assert choose_exit_code(JobResult((VERIFIED, BROKEN), {})) is ExitCode.NOT_VERIFIED
     assert choose_exit_code(JobResult((NOTHING,), {})) is ExitCode.NOT_VERIFIED
     assert choose_exit_code(JobResult((VERIFIED,), {"x": "gone"})) is ExitCode.INFRASTRUCTURE
+
+
+def spend(*usages: Usage) -> Trajectory:
+    """A trajectory whose turns used that much."""
+    said = Message(role=Role.ASSISTANT, content="")
+    turns = tuple(
+        Turn(reply=Reply(message=said, usage=usage), observations=(), seconds_model=0.0, seconds_tools=0.0)
+        for usage in usages
+    )
+    return NOTHING.model_copy(update={"turns": turns})
+
+
+def test_tokens_and_cost_are_summed_over_turns_and_episodes() -> None:
+    first = spend(Usage(prompt_tokens=1000, completion_tokens=20, cost=0.5), Usage(prompt_tokens=500))
+    second = spend(Usage(completion_tokens=3, cost=0.25))
+    assert describe_usage([first, second]) == "1,500 tokens read, 23 written, cost 0.75"
+    assert describe_usage([spend(Usage(prompt_tokens=7))]) == "7 tokens read, 0 written"
+    assert describe_usage([NOTHING, spend(Usage())]) == ""

@@ -5,6 +5,8 @@ import email.utils
 import io
 import json
 import logging
+import subprocess
+import sys
 import time
 import traceback
 from collections.abc import Iterator
@@ -221,3 +223,9 @@ def test_retry_after_is_a_number_or_a_date() -> None:
     told = parse_retry_after_s({"retry-after": email.utils.format_datetime(until, usegmt=True)})
     assert told is not None
     assert 85.0 < told <= 90.0
+
+
+def test_the_package_is_loaded_only_for_an_endpoint() -> None:
+    program = "import sys, cuda_agent.llm.http, cuda_agent.cli.run; print('openai' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

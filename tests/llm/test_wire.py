@@ -15,7 +15,7 @@ from cuda_agent.llm.wire import build_messages, parse_completion
 
 def parse(message: object, **fields: object) -> Reply:
     body = json.dumps({"choices": [{"message": message, **fields}]})
-    return parse_completion(body, taken_ids=("id-0", "call-9"), prices=Prices())
+    return parse_completion(body, taken_ids=("id-0", "call-2"), prices=Prices())
 
 
 def parse_call(call: object) -> ToolCall:
@@ -59,7 +59,7 @@ def test_every_call_has_an_id_of_its_own() -> None:
     parsed = parse({"tool_calls": calls}).message.tool_calls
     ids = [call.id for call in parsed]
     assert ids[3] == "new"
-    assert len({*ids, "id-0", "call-9"}) == 7
+    assert len({*ids, "id-0", "call-2"}) == 7
 
 
 @pytest.mark.parametrize(

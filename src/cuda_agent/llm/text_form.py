@@ -102,7 +102,7 @@ def _parse_call(
     if inner[place:].strip() or not name:
         return name, None
     parameters = next((tool.parameters for tool in tools if tool.name == name), {})
-    return name, {argument: _read(text, argument, parameters) for argument, text in texts.items()}
+    return name, {argument: _read(text, argument, parameters=parameters) for argument, text in texts.items()}
 
 
 def _unpack(written: dict[str, JsonValue]) -> tuple[str, dict[str, JsonValue] | None]:
@@ -115,7 +115,7 @@ def _unpack(written: dict[str, JsonValue]) -> tuple[str, dict[str, JsonValue] | 
     return name, arguments if isinstance(arguments, dict) else None
 
 
-def _read(text: str, argument: str, parameters: Mapping[str, Any]) -> JsonValue:
+def _read(text: str, argument: str, *, parameters: Mapping[str, Any]) -> JsonValue:
     """A value: text where the tool takes text, else JSON. What is not JSON is left for the tool to refuse."""
     schema = parameters.get("properties", {}).get(argument, {})
     if find_words(schema, parameters.get("$defs", {})):

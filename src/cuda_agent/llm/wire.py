@@ -1,5 +1,6 @@
 """Conversations as the chat completions protocol writes them. What comes back is read leniently."""
 
+import itertools
 import json
 import re
 from collections.abc import Collection
@@ -117,7 +118,8 @@ def _parse_calls(calls: list[JsonValue], *, taken_ids: Collection[str]) -> tuple
     taken = set(taken_ids)
     parsed = []
     for call in calls:
-        parsed.append(_parse_call(call, fresh_id=f"call-{len(taken)}", taken_ids=taken))
+        fresh_id = next(id for number in itertools.count(len(taken)) if (id := f"call-{number}") not in taken)
+        parsed.append(_parse_call(call, fresh_id=fresh_id, taken_ids=taken))
         taken.add(parsed[-1].id)
     return tuple(parsed)
 
