@@ -140,10 +140,8 @@ def parse_retry_after_s(headers: Mapping[str, str]) -> float | None:
 def _build_client(address: str, *, timeout_s: float) -> "openai.OpenAI":
     import openai  # takes a second, which no other policy should pay
 
-    # Every request brings its own key, and no other key of the environment's may be taken for it.
-    return openai.OpenAI(
-        base_url=address, api_key="unused", admin_api_key="unused", timeout=timeout_s, max_retries=0
-    )
+    # Every request brings its own key; without a key here the package would look for one itself.
+    return openai.OpenAI(base_url=address, api_key="unused", timeout=timeout_s, max_retries=0)
 
 
 def _explain(error: "openai.APIStatusError", text: str, *, address: str) -> Exception:
