@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import secrets
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,6 +42,8 @@ class RunDir:
         self.path = path
         """Absolute path of the folder."""
         self._lock = lock
+        # A file's lines are written one at a time, whichever thread they come from.
+        self._appending: dict[str, threading.Lock] = {}
 
     @classmethod
     def create(cls, path: Path, config: Config) -> Self:
@@ -84,7 +87,7 @@ class RunDir:
         return cls(path, _acquire_lock(path))
 
     def append(self, name: str, record: Record) -> None:
-        """Add one line to a `.jsonl` file and force it to the disk.
+        """Add one line to a `.jsonl` file and force it to the disk; threads may do so at once.
 
         A line that an earlier process was killed in the middle of is cut off first.
 
@@ -93,7 +96,7 @@ class RunDir:
         """
         line = record.model_dump_json().encode() + b"\n"
         path = self.path / name
-        with _name_disk_errors(path):
+        with self._appending.setdefault(name, threading.Lock()), _name_disk_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             with open(path, "ab+", buffering=0) as file:
                 end = _find_last_newline(file.fileno())

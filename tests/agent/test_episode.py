@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from cuda_agent.agent.episode import EpisodeConfig, run_episode
+from cuda_agent.agent.episode import EpisodeConfig, Host, run_episode
+from cuda_agent.agent.interruption import Interruption
 from cuda_agent.agent.limits import EpisodeLimits
 from cuda_agent.agent.record import TRAJECTORIES
 from cuda_agent.agent.trajectory import StopReason, Trajectory, Turn
+from cuda_agent.environment.admission import Admission
 from cuda_agent.errors import InfrastructureError
 from cuda_agent.llm.chat import Message, Reply, Role, ToolCall, ToolSchema
 from cuda_agent.rundir import RunDir
@@ -56,7 +58,15 @@ def run(tmp_path: Path) -> RunDir:
 
 
 def hold(run: RunDir, *, task: Task, sandbox: Sandbox, chat: CommandChat) -> Trajectory:
-    return run_episode(task, chat=chat, config=CONFIG, sandbox=sandbox, run=run, on_turn=lambda _: None)
+    host = Host(
+        chat=chat,
+        config=CONFIG,
+        sandbox=sandbox,
+        run=run,
+        interruption=Interruption(),
+        admission=Admission(1),
+    )
+    return run_episode(task, host=host, on_turn=lambda _: None)
 
 
 def test_an_agent_that_gives_up_is_on_record(run: RunDir, tiny_task: Task, sandbox: Sandbox) -> None:
@@ -90,7 +100,6 @@ def test_a_broken_submission_counts_as_one(run: RunDir, tiny_task: Task, sandbox
     assert trajectory.final is not None
     assert trajectory.final == trajectory.submissions[0].evaluation
     assert trajectory.reward == -1.0
-    assert (run.path / "evaluations" / f"{tiny_task.task_id}.json").is_file()
 
 
 def test_an_interruption_leaves_the_turns_so_far_and_nothing_running(
@@ -99,7 +108,7 @@ def test_an_interruption_leaves_the_turns_so_far_and_nothing_running(
     with pytest.raises(KeyboardInterrupt):
         hold(run, task=tiny_task, sandbox=sandbox, chat=CommandChat("pwd", end=interrupt))
     assert run.read(TRAJECTORIES, Trajectory) == ()
-    (turn,) = run.read(f"live/{tiny_task.task_id}.jsonl", Turn)
+    (turn,) = run.read(f"live/{tiny_task.task_id}-0.jsonl", Turn)
     assert not os.path.exists(turn.observations[0].content)
 
 

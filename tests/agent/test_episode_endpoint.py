@@ -5,10 +5,12 @@ from pathlib import Path
 import pytest
 
 from cuda_agent.agent.budget import Budget
-from cuda_agent.agent.episode import EpisodeConfig, run_episode
+from cuda_agent.agent.episode import EpisodeConfig, Host, run_episode
+from cuda_agent.agent.interruption import Interruption
 from cuda_agent.agent.limits import EpisodeLimits
 from cuda_agent.agent.policy import build_policy
 from cuda_agent.agent.trajectory import StopReason, Trajectory
+from cuda_agent.environment.admission import Admission
 from cuda_agent.expert.chat import ExpertChat
 from cuda_agent.llm.endpoint import EndpointConfig, Prices, ToolCallForm
 from cuda_agent.rundir import RunDir
@@ -40,7 +42,15 @@ def hold(task: Task, folder: Path, *, server: ChatServer, sandbox: Sandbox, **fi
     )
     chat = build_policy(config.policy, target=config.target, sandbox=sandbox, endpoint=endpoint)
     with RunDir.create(folder, config) as run:
-        return run_episode(task, chat=chat, config=config, sandbox=sandbox, run=run, on_turn=lambda _: None)
+        host = Host(
+            chat=chat,
+            config=config,
+            sandbox=sandbox,
+            run=run,
+            interruption=Interruption(),
+            admission=Admission(1),
+        )
+        return run_episode(task, host=host, on_turn=lambda _: None)
 
 
 @pytest.fixture(autouse=True)

@@ -45,17 +45,38 @@ def test_the_same_action_again_and_again_is_stuck_whatever_it_brings() -> None:
     assert find_reasons(watch, turns) == [None] * 5 + [StopReason.STUCK]
 
 
+def test_looking_on_for_ever_is_stuck_too() -> None:
+    turns = [(build_turn(f"cat {number}"), True) for number in range(4)]
+    watch = LimitWatch(EpisodeLimits(idle_turns=3))
+    assert find_reasons(watch, [turns[0], (build_turn("make"), True), *turns[1:]]) == [
+        None,
+        None,
+        None,
+        None,
+        StopReason.STUCK,
+    ]
+
+
+def test_less_output_is_shown_where_the_window_is_small() -> None:
+    assert EpisodeLimits().shown_characters == 16_000
+    assert EpisodeLimits(total_tokens=2048).shown_characters == 1536
+
+
 def test_wall_clock() -> None:
     watch = LimitWatch(EpisodeLimits(episode_s=0.05))
     assert watch.find_stop(build_turn("a"), valid=True) is None
+    assert 0.0 < watch.left_s <= 0.05
     time.sleep(0.06)
     stop = watch.find_stop(build_turn("b"), valid=True)
     assert stop is not None
     assert stop[0] is StopReason.WALL_CLOCK
     assert "0.05 seconds" in stop[1]
+    assert watch.left_s == 0.0
 
 
-@pytest.mark.parametrize("field", ["turns", "total_tokens", "command_s", "episode_s", "repeated_turns"])
+@pytest.mark.parametrize(
+    "field", ["turns", "total_tokens", "command_s", "episode_s", "repeated_turns", "idle_turns"]
+)
 def test_a_limit_must_be_positive(field: str) -> None:
     with pytest.raises(ValueError, match="greater than 0"):
         EpisodeLimits.model_validate({field: 0})

@@ -1,12 +1,15 @@
 """The loop acts, observes and stops for the right reason."""
 
+import threading
+import time
 from collections.abc import Callable, Mapping
 
 import pytest
 from pydantic import JsonValue
 
+from cuda_agent.agent.interruption import EpisodeInterruptedError, Interruption
 from cuda_agent.agent.limits import EpisodeLimits
-from cuda_agent.agent.loop import CUT_OFF, Stop, run_loop
+from cuda_agent.agent.loop import CUT_OFF, TIME_IS_OVER, Stop, Surroundings, run_loop
 from cuda_agent.agent.tools.tool import InvalidCallError
 from cuda_agent.agent.trajectory import StopReason, Turn
 from cuda_agent.llm.chat import FinishReason, Message, Reply, Role, ToolCall, ToolSchema, Usage
@@ -23,6 +26,8 @@ class EchoTool:
         self.times = times
 
     def run(self, arguments: Mapping[str, JsonValue]) -> str:
+        if arguments["text"] == "sleep":
+            time.sleep(30.0)
         if arguments["text"] == "bad":
             raise InvalidCallError("text: not that")
         return str(arguments["text"]) * self.times
@@ -53,13 +58,13 @@ def say(*texts: str, name: str = "echo", finish: FinishReason = FinishReason.STO
 
 def run(chat: FunctionChat, times: int = 1, **limits: object) -> tuple[Stop, list[Turn]]:
     turns: list[Turn] = []
-    stop = run_loop(
-        chat,
-        {"echo": EchoTool(times)},
-        prompt=PROMPT,
-        limits=EpisodeLimits.model_validate(limits),
+    around = Surroundings(
+        limits=EpisodeLimits.model_validate({"idle_turns": 1000, **limits}),
+        keep=lambda text: f"kept/{len(text)}",
         on_turn=turns.append,
+        interruption=Interruption(),
     )
+    stop = run_loop(chat, {"echo": EchoTool(times)}, prompt=PROMPT, around=around)
     return stop, turns
 
 
@@ -121,8 +126,37 @@ def test_old_output_makes_room_and_then_the_tokens_run_out() -> None:
     chat = FunctionChat(lambda turn: say(f"{turn:04}"))
     stop, turns = run(chat, times=750, total_tokens=4000)
     assert stop.reason is StopReason.MAX_TOKENS
-    assert len(turns) > 20
+    assert len(turns) > 12
     assert len(turns[0].observations[0].content) == 3000
     heard = chat.heard[-1]
-    assert "left out" in heard[3].content
+    assert heard[3].content.endswith("left out to save room; read it again in kept/3000]")
+    assert [turn.elided for turn in turns[:2]] == [0, 0]
+    assert sum(turn.elided for turn in turns) >= len(turns) - 2
     assert heard[-1] == turns[-2].observations[0]
+
+
+def test_time_ends_the_loop_while_the_model_thinks_and_while_a_tool_works() -> None:
+    def think(turn: int) -> Reply:
+        time.sleep(30.0)
+        return say()
+
+    start_s = time.monotonic()
+    stop, turns = run(FunctionChat(think), episode_s=0.1)
+    assert (stop, turns) == (Stop(StopReason.WALL_CLOCK, "0.1 seconds"), [])
+    stop, turns = run(FunctionChat(lambda turn: say("sleep")), episode_s=0.1)
+    assert stop.reason is StopReason.WALL_CLOCK
+    assert [message.content for message in turns[0].observations] == [TIME_IS_OVER]
+    assert time.monotonic() - start_s < 5.0
+
+
+def test_an_interruption_ends_the_loop_at_once() -> None:
+    turns: list[Turn] = []
+    interruption = Interruption()
+    around = Surroundings(limits=EpisodeLimits(), keep=str, on_turn=turns.append, interruption=interruption)
+    threading.Timer(0.1, interruption.set).start()
+    start_s = time.monotonic()
+    chat = FunctionChat(lambda turn: say("sleep"))
+    with pytest.raises(EpisodeInterruptedError):
+        run_loop(chat, {"echo": EchoTool()}, prompt=PROMPT, around=around)
+    assert time.monotonic() - start_s < 5.0
+    assert turns == []

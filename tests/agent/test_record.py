@@ -26,7 +26,7 @@ TURN = Turn(
     seconds_model=0.0,
     seconds_tools=0.0,
 )
-LIVE = "live/t-9f86d081.jsonl"
+LIVE = "live/t-9f86d081-0.jsonl"
 
 
 class StandingEnvironment(Environment):
@@ -43,6 +43,7 @@ class StandingEnvironment(Environment):
         self.given: list[Judged] = []
         self.failures = 0
         self.fresh: Evaluation | None = None
+        self.fresh_by_sha: dict[str, Evaluation] = {}
         self.asked: list[Submission] = []
 
     @property
@@ -53,8 +54,9 @@ class StandingEnvironment(Environment):
         self.asked.append(submission)
         if len(self.asked) <= self.failures:
             raise InfrastructureError("no memory")
-        assert self.fresh is not None
-        return self.fresh
+        fresh = self.fresh_by_sha.get(submission.sha, self.fresh)
+        assert fresh is not None
+        return fresh
 
 
 @pytest.fixture
@@ -108,6 +110,25 @@ def test_the_best_of_several_is_judged_afresh(
     assert record.compute_reward(environment.fresh) == 1.0
 
 
+def test_when_the_best_fails_afresh_the_next_best_has_its_turn(
+    environment: StandingEnvironment, run: RunDir, build_evaluation: BuildEvaluation
+) -> None:
+    record = EpisodeRecord(environment, run=run, on_turn=lambda _: None)
+    third = submit(environment, text="third", evaluation=build_evaluation("third", 1.2))
+    best = submit(environment, text="best", evaluation=build_evaluation("best", 1.5))
+    second = submit(environment, text="second", evaluation=build_evaluation("second", 1.4))
+    submit(environment, text="second", evaluation=build_evaluation("second", 1.3))
+    submit(environment, text="last", evaluation=build_evaluation("last", None))
+    record.add(TURN)
+    environment.fresh = build_evaluation("best", None)
+    environment.fresh_by_sha[third.sha] = build_evaluation("third", 1.1)
+    final = record.judge_finally(retries=0)
+    assert environment.asked == [best, second, third]
+    assert final == environment.fresh_by_sha[third.sha]
+    environment.fresh_by_sha.clear()
+    assert record.judge_finally(retries=0) == environment.fresh
+
+
 def test_final_judging_is_tried_again_a_bounded_number_of_times(
     environment: StandingEnvironment, run: RunDir, build_evaluation: BuildEvaluation
 ) -> None:
@@ -151,5 +172,3 @@ def test_turns_are_on_the_disk_until_the_whole_is(
     again.finish(trajectory)
     assert not (run.path / LIVE).exists()
     assert run.read(TRAJECTORIES, Trajectory) == (trajectory,)
-    text = (run.path / "evaluations" / "t-9f86d081.json").read_text()
-    assert Evaluation.model_validate_json(text) == final

@@ -6,22 +6,25 @@ import pytest
 from pydantic import JsonValue
 from rich.console import Console
 
-from cuda_agent.agent.trajectory import StopReason, Trajectory, Turn
+from cuda_agent.agent.job import Attempt
+from cuda_agent.agent.outcome import Outcome
+from cuda_agent.agent.trajectory import StopReason, Turn
 from cuda_agent.cli.progress import ConsoleProgress
-from cuda_agent.llm.chat import Message, Reply, Role, ToolCall
-from cuda_agent.tasks.target import Target
+from cuda_agent.llm.chat import Message, Reply, Role, ToolCall, Usage
 from cuda_agent.tasks.task import Task
 
 TASK = Task(name="relu", source="x")
-END = Trajectory(
+FIRST, SECOND = Attempt(TASK, 0), Attempt(TASK, 1)
+END = Outcome(
     task_id=TASK.task_id,
-    target=Target.CPU,
-    policy="p",
-    prompt=(),
-    tools=(),
-    turns=(),
+    episode=0,
     stop_reason=StopReason.STUCK,
-    stop_detail="the same action",
+    stop_detail="the same action\x1b[8m",
+    turns=0,
+    usage=Usage(),
+    submissions=0,
+    final=None,
+    reward=-1.0,
     seconds=12.6,
 )
 
@@ -35,10 +38,11 @@ def build_turn(content: str, *calls: tuple[str, dict[str, JsonValue] | None]) ->
 def show(turn: Turn, *, terminal: bool) -> str:
     out = io.StringIO()
     console = Console(file=out, force_terminal=terminal, width=200, color_system=None)
-    with ConsoleProgress(console, tasks=2) as progress:
-        progress.begin(TASK)
-        progress.turn(turn)
-        progress.end(END)
+    with ConsoleProgress(console) as progress:
+        progress.expect(done=0, total=2)
+        progress.begin(FIRST)
+        progress.turn(FIRST, turn)
+        progress.end(FIRST, END)
     return out.getvalue()
 
 
@@ -59,21 +63,57 @@ def test_without_a_terminal_each_event_is_a_line(turn: Turn, line: str) -> None:
         "[1/2] relu",
         f"  turn 1, 0 s: {line}",
         "[1/2] relu: nothing submitted (stuck), reward -1 (0 turns, 13 s)",
-        "  stopped: the same action",
+        "  stopped: the same action\\x1b[8m",
     ]
+
+
+def test_several_at_once_are_told_apart_and_counted_on_from_a_resumed_run() -> None:
+    out = io.StringIO()
+    with ConsoleProgress(Console(file=out, width=200, color_system=None)) as progress:
+        progress.expect(done=3, total=5)
+        progress.begin(FIRST)
+        progress.begin(SECOND)
+        progress.turn(SECOND, build_turn("b"))
+        progress.end(FIRST, None)
+        progress.turn(SECOND, build_turn("c"))
+        progress.end(SECOND, END.model_copy(update={"stop_detail": ""}))
+    assert out.getvalue().splitlines() == [
+        "[4/5] relu",
+        "[5/5] relu #2",
+        "  [5/5] relu #2 turn 1, 0 s: b",
+        "[4/5] relu: the machine failed",
+        "  turn 2, 0 s: c",
+        "[5/5] relu #2: nothing submitted (stuck), reward -1 (0 turns, 13 s)",
+    ]
+
+
+def test_on_a_terminal_the_live_line_says_how_far_all_of_them_are() -> None:
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=True, width=200, color_system=None)
+    with ConsoleProgress(console) as progress:
+        progress.expect(done=3, total=9)
+        progress.begin(FIRST)
+        progress.begin(SECOND)
+        progress.turn(FIRST, build_turn("a"))
+        progress.end(FIRST, None)
+        progress.end(SECOND, None)
+    assert "3 of 9 done, 2 going on" in out.getvalue()
+    assert out.getvalue().rindex("\x1b[?25h") > out.getvalue().rindex("\x1b[?25l")
 
 
 def test_on_a_terminal_one_line_remains_for_each_task() -> None:
     shown = show(build_turn("First [bold]this[/bold]."), terminal=True)
     assert shown.endswith(
-        "[1/2] relu: nothing submitted (stuck), reward -1 (0 turns, 13 s)\n  stopped: the same action\n"
+        "[1/2] relu: nothing submitted (stuck), reward -1 (0 turns, 13 s)\n"
+        "  stopped: the same action\\x1b[8m\n"
     )
     assert "\x1b[?25h" in shown  # the cursor is shown again
 
 
 def test_an_interruption_takes_the_live_line_away() -> None:
     out = io.StringIO()
-    progress = ConsoleProgress(Console(file=out, force_terminal=True, width=200, color_system=None), tasks=1)
-    progress.begin(TASK)
+    progress = ConsoleProgress(Console(file=out, force_terminal=True, width=200, color_system=None))
+    progress.expect(done=0, total=1)
+    progress.begin(FIRST)
     progress.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
     assert out.getvalue().rindex("\x1b[?25h") > out.getvalue().rindex("\x1b[?25l")

@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Literal, Self
 
 import tyro
@@ -9,19 +10,23 @@ from pydantic import model_validator
 
 from cuda_agent.agent.budget import Budget, BudgetedChat, BudgetError
 from cuda_agent.agent.capture import CapturedChat, PolicyError
+from cuda_agent.agent.interruption import Interruption
 from cuda_agent.agent.limits import EpisodeLimits
-from cuda_agent.agent.loop import Stop, run_loop
+from cuda_agent.agent.loop import Stop, Surroundings, run_loop
 from cuda_agent.agent.prompt import build_prompt
 from cuda_agent.agent.record import EpisodeRecord
 from cuda_agent.agent.tools.bash import BashTool
 from cuda_agent.agent.tools.edit import EditTool
+from cuda_agent.agent.tools.jobs import Jobs
+from cuda_agent.agent.tools.outputs import Outputs
 from cuda_agent.agent.tools.search import SearchTool
 from cuda_agent.agent.tools.tool import Tool
 from cuda_agent.agent.trajectory import StopReason, Trajectory, Turn
 from cuda_agent.config import Config
+from cuda_agent.environment.admission import Admission
 from cuda_agent.environment.environment import Environment
 from cuda_agent.judge.policy import load_policy
-from cuda_agent.llm.chat import ChatModel, Message
+from cuda_agent.llm.chat import ChatModel, Message, ToolSchema
 from cuda_agent.llm.endpoint import EndpointConfig, Prices
 from cuda_agent.llm.patient import PatientChat
 from cuda_agent.rundir import RunDir
@@ -61,36 +66,47 @@ class EpisodeConfig(EpisodeOptions):
     """Where kernels run."""
 
 
-def run_episode(
-    task: Task,
-    *,
-    chat: ChatModel,
-    config: EpisodeConfig,
-    sandbox: Sandbox,
-    run: RunDir,
-    on_turn: Callable[[Turn], None],
-) -> Trajectory:
-    """Let `chat` work on `task`, judge what it submitted, and write all of it into `run`.
+@dataclass(frozen=True, kw_only=True)
+class Host:
+    """What all episodes of a run share; they may be held at once, each in a thread of its own."""
 
-    A policy that fails ends the episode with a StopReason; what it submitted before still counts.
+    chat: ChatModel
+    """Who acts; called from several threads."""
+    config: EpisodeConfig
+    """How each episode is held."""
+    sandbox: Sandbox
+    """How untrusted commands are contained."""
+    run: RunDir
+    """Where all of it is written."""
+    interruption: Interruption
+    """Ends all of them."""
+    admission: Admission
+    """How many of their judges may work at once."""
+
+
+def run_episode(task: Task, number: int = 0, *, host: Host, on_turn: Callable[[Turn], None]) -> Trajectory:
+    """Let the host's policy work on `task`, judge what it submitted, and write all of it into the run.
+
+    `number` tells the task's episodes apart. A policy that fails ends the episode with a StopReason; what
+    it submitted before still counts.
 
     Raises:
         InfrastructureError: this machine failed, and the episode is not on record.
+        EpisodeInterruptedError: the host wanted it to end, and it is not on record.
     """
+    config = host.config
     prompt = build_prompt(task, target=config.target, limits=config.limits)
-    with Environment(
-        task, target=config.target, sandbox=sandbox, policy=load_policy(config.judge), folder=run.path
-    ) as environment:
-        record = EpisodeRecord(environment, run=run, on_turn=on_turn)
-        tools = build_tools(environment, sandbox=sandbox, limits=config.limits)
-        stop = _converse(chat, tools, prompt=prompt, config=config, record=record)
-        final = record.judge_finally(retries=config.limits.retries)
+    with _open_environment(task, host) as environment:
+        record = EpisodeRecord(environment, number, run=host.run, on_turn=on_turn)
+        stop, tools = _converse(environment, record, prompt=prompt, host=host)
+        final = host.interruption.call(lambda: record.judge_finally(retries=config.limits.retries))
         trajectory = Trajectory(
             task_id=task.task_id,
+            episode=number,
             target=config.target,
-            policy=chat.name,
+            policy=host.chat.name,
             prompt=prompt,
-            tools=tuple(tool.schema for tool in tools.values()),
+            tools=tools,
             turns=tuple(record.turns),
             stop_reason=stop.reason,
             stop_detail=stop.detail,
@@ -103,31 +119,47 @@ def run_episode(
     return trajectory
 
 
+def _open_environment(task: Task, host: Host) -> Environment:
+    return Environment(
+        task,
+        target=host.config.target,
+        sandbox=host.sandbox,
+        policy=load_policy(host.config.judge),
+        folder=host.run.path,
+        admission=host.admission,
+    )
+
+
 def _converse(
-    chat: ChatModel,
-    tools: dict[str, Tool],
-    *,
-    prompt: tuple[Message, ...],
-    config: EpisodeConfig,
-    record: EpisodeRecord,
-) -> Stop:
-    """Run the loop; a policy that fails, or has spent its budget, is one more reason to stop."""
-    captured = CapturedChat(PatientChat(chat, retries=config.limits.retries))
-    budgeted = BudgetedChat(captured, config.budget)
-    try:
-        return run_loop(budgeted, tools, prompt=prompt, limits=config.limits, on_turn=record.add)
-    except BudgetError as error:
-        return Stop(StopReason.BUDGET, str(error))
-    except PolicyError as error:
-        return Stop(StopReason.POLICY_ERROR, str(error))
+    environment: Environment, record: EpisodeRecord, *, prompt: tuple[Message, ...], host: Host
+) -> tuple[Stop, tuple[ToolSchema, ...]]:
+    """Run the loop, and end every command; a policy that fails, or has spent its budget, is one more."""
+    limits = host.config.limits
+    outputs = Outputs(environment.workspace.root, shown_characters=limits.shown_characters)
+    around = Surroundings(
+        limits=limits, keep=outputs.keep, on_turn=record.add, interruption=host.interruption
+    )
+    captured = CapturedChat(PatientChat(host.chat, retries=limits.retries))
+    budgeted = BudgetedChat(captured, host.config.budget)
+    with Jobs(host.sandbox, environment.company) as jobs:
+        tools = build_tools(environment, jobs, outputs=outputs, limits=limits)
+        try:
+            stop = run_loop(budgeted, tools, prompt=prompt, around=around)
+        except BudgetError as error:
+            stop = Stop(StopReason.BUDGET, str(error))
+        except PolicyError as error:
+            stop = Stop(StopReason.POLICY_ERROR, str(error))
+    return stop, tuple(tool.schema for tool in tools.values())
 
 
-def build_tools(environment: Environment, *, sandbox: Sandbox, limits: EpisodeLimits) -> dict[str, Tool]:
+def build_tools(
+    environment: Environment, jobs: Jobs, *, outputs: Outputs, limits: EpisodeLimits
+) -> dict[str, Tool]:
     """The three tools, by name, acting in an environment's workspace."""
     shell = dataclasses.replace(environment.shell, limits=Limits(wall_s=limits.command_s))
     tools: list[Tool] = [
-        BashTool(sandbox, shell),
-        EditTool(environment.workspace),
-        SearchTool(sandbox, shell),
+        BashTool(jobs, shell, outputs),
+        EditTool(environment.workspace, shown_characters=limits.shown_characters),
+        SearchTool(jobs, shell, outputs),
     ]
     return {tool.schema.name: tool for tool in tools}

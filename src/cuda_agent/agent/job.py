@@ -1,18 +1,31 @@
-"""Many tasks, one episode each, resumable."""
+"""Many tasks, some episodes each, several at once, resumable."""
 
 import logging
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import Protocol
 
-from cuda_agent.agent.episode import EpisodeConfig, run_episode
+from pydantic import PositiveInt
+
+from cuda_agent.agent.episode import EpisodeConfig, Host, run_episode
+from cuda_agent.agent.interruption import Interruption
+from cuda_agent.agent.outcome import JobOutcome, Outcome, combine, summarise
 from cuda_agent.agent.record import TRAJECTORIES
 from cuda_agent.agent.trajectory import Trajectory, Turn
 from cuda_agent.config import Config
+from cuda_agent.environment.admission import Admission
 from cuda_agent.errors import InfrastructureError
 from cuda_agent.llm.chat import ChatModel
 from cuda_agent.rundir import RunDir
 from cuda_agent.sandbox.protocol import Sandbox
 from cuda_agent.tasks.task import Task
+
+RESULTS = "results.json"
+"""Where a run keeps what came of it."""
+
+EVALUATIONS = "evaluations"
+"""Where a run keeps, for each task, the evaluation of its best episode."""
 
 _logger = logging.getLogger(__name__)
 
@@ -24,50 +37,131 @@ class Job(Config):
     """The tasks, each once."""
     episode: EpisodeConfig
     """How each episode is held."""
+    episodes: PositiveInt = 1
+    """How many episodes each task has."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One episode to hold."""
+
+    task: Task
+    """Its task."""
+    number: int
+    """Which of the task's episodes, from 0."""
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """What tells it from the job's others."""
+        return self.task.task_id, self.number
 
 
 class Observer(Protocol):
-    """Whoever wants to see a job going on."""
+    """Whoever wants to see a job going on. Called from several threads, an attempt's calls in order."""
 
-    def begin(self, task: Task) -> None:
+    def expect(self, *, done: int, total: int) -> None:
+        """So many episodes there are, and so many were held before."""
+        ...
+
+    def begin(self, attempt: Attempt) -> None:
         """An episode begins."""
         ...
 
-    def turn(self, turn: Turn) -> None:
+    def turn(self, attempt: Attempt, turn: Turn) -> None:
         """A turn of it is over."""
         ...
 
-    def end(self, trajectory: Trajectory) -> None:
-        """It is over."""
+    def end(self, attempt: Attempt, outcome: Outcome | None) -> None:
+        """It is over; without an outcome when the machine failed."""
         ...
 
 
 @dataclass(frozen=True)
-class JobResult:
-    """What came of a job."""
+class Ended:
+    """How one attempt ended."""
 
-    trajectories: tuple[Trajectory, ...]
-    """One for each task that was finished, now or before a resume, in the job's order."""
-    failures: dict[str, str]
-    """The machine's failure by task id, for each task that it kept from being finished."""
+    attempt: Attempt
+    """Which."""
+    outcome: Outcome | None
+    """What came of it; None when the machine failed."""
+    failure: str
+    """What failed."""
 
 
-def run_job(job: Job, *, chat: ChatModel, sandbox: Sandbox, run: RunDir, observer: Observer) -> JobResult:
-    """Hold the episodes that the run does not hold yet, one after another."""
-    done = {trajectory.task_id: trajectory for trajectory in run.read(TRAJECTORIES, Trajectory)}
+def run_job(
+    job: Job, *, chat: ChatModel, sandbox: Sandbox, run: RunDir, observer: Observer, concurrency: int = 1
+) -> JobOutcome:
+    """Hold the episodes that the run does not hold yet, so many at once, every task's first ones first.
+
+    An interruption ends those that go on, whose turns so far stay in the run; a resume begins them anew.
+    """
+    done = {(found.task_id, found.episode): summarise(found) for found in run.read(TRAJECTORIES, Trajectory)}
+    attempts = [Attempt(task, number) for number in range(job.episodes) for task in job.tasks]
+    missing = [attempt for attempt in attempts if attempt.key not in done]
+    observer.expect(done=len(attempts) - len(missing), total=len(attempts))
+    host = Host(
+        chat=chat,
+        config=job.episode,
+        sandbox=sandbox,
+        run=run,
+        interruption=Interruption(),
+        admission=Admission(),
+    )
     failures: dict[str, str] = {}
-    for task in job.tasks:
-        if task.task_id in done:
-            continue
-        observer.begin(task)
-        try:
-            trajectory = run_episode(
-                task, chat=chat, config=job.episode, sandbox=sandbox, run=run, on_turn=observer.turn
-            )
-        except InfrastructureError as error:
-            _logger.error("%s: %s", task.name, error)
-            failures[task.task_id] = str(error)
+    for ended in _hold_all(missing, host, observer=observer, concurrency=concurrency):
+        task_id = ended.attempt.task.task_id
+        if ended.outcome is None:
+            failures[task_id] = ended.failure
         else:
-            done[task.task_id] = trajectory
-            observer.end(trajectory)
-    return JobResult(tuple(done[task.task_id] for task in job.tasks if task.task_id in done), failures)
+            done[ended.attempt.key] = ended.outcome
+            _write(run, _combine(attempts, done, failures=failures), task_id=task_id)
+    result = _combine(attempts, done, failures=failures)
+    _write(run, result)
+    return result
+
+
+def _hold_all(
+    attempts: list[Attempt], host: Host, *, observer: Observer, concurrency: int
+) -> Iterator[Ended]:
+    """Each attempt as it ends; whatever goes wrong here ends the others before it is told."""
+    pool = ThreadPoolExecutor(concurrency, thread_name_prefix="episode")
+    try:
+        futures: list[Future[Ended]] = [
+            pool.submit(_hold, each, host, observer=observer) for each in attempts
+        ]
+        for future in as_completed(futures):
+            yield future.result()
+    finally:
+        host.interruption.set()
+        pool.shutdown(cancel_futures=True)
+
+
+def _hold(attempt: Attempt, host: Host, *, observer: Observer) -> Ended:
+    observer.begin(attempt)
+    outcome, failure = None, ""
+    try:
+        trajectory = run_episode(
+            attempt.task, attempt.number, host=host, on_turn=lambda turn: observer.turn(attempt, turn)
+        )
+        outcome = summarise(trajectory)
+    except InfrastructureError as error:
+        _logger.error("%s: %s", attempt.task.name, error)
+        failure = str(error)
+    observer.end(attempt, outcome)
+    return Ended(attempt, outcome, failure)
+
+
+def _combine(
+    attempts: list[Attempt], done: dict[tuple[str, int], Outcome], *, failures: dict[str, str]
+) -> JobOutcome:
+    """The outcomes so far, in the job's order."""
+    return combine([done[each.key] for each in attempts if each.key in done], failures=failures)
+
+
+def _write(run: RunDir, result: JobOutcome, *, task_id: str | None = None) -> None:
+    """Write the results, and the evaluation that counts for one task, or for each."""
+    for task in result.tasks:
+        if task_id in (None, task.task_id) and task.best.final is not None:
+            text = task.best.final.model_dump_json(indent=1)
+            run.write_text(f"{EVALUATIONS}/{task.task_id}.json", text)
+    run.write_text(RESULTS, result.model_dump_json(indent=1))

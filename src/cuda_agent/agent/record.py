@@ -8,11 +8,15 @@ from cuda_agent.agent.trajectory import SubmissionRecord, Trajectory, Turn
 from cuda_agent.environment.environment import Environment, Judged
 from cuda_agent.environment.result import Evaluation
 from cuda_agent.environment.reward import RewardKind, compute_reward
+from cuda_agent.environment.submission import Submission
 from cuda_agent.errors import InfrastructureError
 from cuda_agent.rundir import RunDir
 
 TRAJECTORIES = "trajectories.jsonl"
 """Where a run keeps its finished episodes."""
+
+FINALISTS = 3
+"""How many of an episode's submissions may be judged once more in the end."""
 
 _logger = logging.getLogger(__name__)
 
@@ -20,8 +24,10 @@ _logger = logging.getLogger(__name__)
 class EpisodeRecord:
     """The turns and submissions so far; each turn is on the disk as soon as it is over."""
 
-    def __init__(self, environment: Environment, *, run: RunDir, on_turn: Callable[[Turn], None]) -> None:
-        """`on_turn` gets each turn once it is kept."""
+    def __init__(
+        self, environment: Environment, number: int = 0, *, run: RunDir, on_turn: Callable[[Turn], None]
+    ) -> None:
+        """`number` tells the task's episodes apart; `on_turn` gets each turn once it is kept."""
         self.turns: list[Turn] = []
         """The turns so far."""
         self.submissions: list[SubmissionRecord] = []
@@ -30,7 +36,7 @@ class EpisodeRecord:
         self._environment = environment
         self._run = run
         self._on_turn = on_turn
-        self._live = f"live/{environment.setting.task.task_id}.jsonl"
+        self._live = f"live/{environment.setting.task.task_id}-{number}.jsonl"
         run.remove(self._live)
 
     def add(self, turn: Turn) -> None:
@@ -63,29 +69,35 @@ class EpisodeRecord:
         """The evaluation that counts; None when nothing was submitted.
 
         The only submission's own counts as it is. Of several the best is judged once more, because the
-        best of several measurements is biased, and that fresh evaluation counts.
+        best of several measurements is biased, and that fresh evaluation counts. Should it fail now, the
+        next best has its turn; when all of at most `FINALISTS` fail, the best one's failure counts.
 
         Raises:
             InfrastructureError: the machine failed at the last try too.
         """
         judged = self._environment.submissions[: len(self.submissions)]
-        if not judged:
-            return None
-        if len(judged) == 1:
-            return judged[0].evaluation
-        best = max(judged, key=self._rank)
+        if len(judged) < 2:
+            return judged[0].evaluation if judged else None
+        ranked = sorted(judged, key=self._rank, reverse=True)
+        passed = [each for each in ranked if each.evaluation.failed_stage is None]
+        finalists = {each.submission.sha: each.submission for each in passed or ranked[:1]}
+        fresh: list[Evaluation] = []
+        for submission in [*finalists.values()][:FINALISTS]:
+            fresh.append(self._judge_again(submission, retries=retries))
+            if fresh[-1].failed_stage is None:
+                return fresh[-1]
+        return fresh[0]
+
+    def _judge_again(self, submission: Submission, *, retries: int) -> Evaluation:
         for tried in range(retries):
             try:
-                return self._environment.judge_again(best.submission)
+                return self._environment.judge_again(submission)
             except InfrastructureError as error:
                 _logger.warning("%s; judging again (%d of %d)", error, tried + 1, retries)
-        return self._environment.judge_again(best.submission)
+        return self._environment.judge_again(submission)
 
     def finish(self, trajectory: Trajectory) -> None:
         """Write the whole episode; the copy of its turns can go."""
-        if trajectory.final is not None:
-            text = trajectory.final.model_dump_json(indent=1)
-            self._run.write_text(f"evaluations/{trajectory.task_id}.json", text)
         self._run.append(TRAJECTORIES, trajectory)
         self._run.remove(self._live)
 

@@ -7,6 +7,9 @@ from cuda_agent.environment.result import Evaluation
 from cuda_agent.llm.chat import Message, Reply, ToolSchema
 from cuda_agent.tasks.target import Target
 
+SCHEMA_VERSION = 2
+"""Which version of the record this package writes; 1 had one episode a task."""
+
 
 class StopReason(StrEnum):
     """Why an episode ended."""
@@ -20,7 +23,7 @@ class StopReason(StrEnum):
     INVALID_CALLS = "invalid_calls"
     """Too many calls in a row of unknown tools or with unusable arguments."""
     STUCK = "stuck"
-    """The same action again and again."""
+    """The same action again and again, or no file changed for many turns."""
     WALL_CLOCK = "wall_clock"
     """The time limit of the whole episode."""
     BUDGET = "budget"
@@ -40,6 +43,8 @@ class Turn(Record):
     """Wall-clock seconds the model took."""
     seconds_tools: float
     """Wall-clock seconds the tools took."""
+    elided: int = 0
+    """How many older tool messages the model read as a note only, from this reply on, to save room."""
 
 
 class SubmissionRecord(Record):
@@ -58,10 +63,12 @@ class SubmissionRecord(Record):
 class Trajectory(Record):
     """The record of one episode; one line of `trajectories.jsonl`."""
 
-    schema_version: int = 1
+    schema_version: int = SCHEMA_VERSION
     """Raised when a field changes meaning."""
     task_id: str
     """The task's readable id."""
+    episode: int = 0
+    """Which of the task's episodes in this run, from 0."""
     target: Target
     """Where its kernels ran."""
     policy: str

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 
 import tyro
 
+from cuda_agent.agent.outcome import is_verified
 from cuda_agent.cli.exit_code import ExitCode
-from cuda_agent.cli.results import is_verified
 from cuda_agent.cli.target import choose_target
 from cuda_agent.config import Config
 from cuda_agent.environment.evaluate import Setting, evaluate

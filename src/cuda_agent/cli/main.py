@@ -5,6 +5,7 @@ usage: cuda-agent VERB [options]        (cuda-agent VERB --help tells each verb'
 verbs:
   run        make tasks faster: an agent writes kernels, the judge scores them
   evaluate   judge a submission made elsewhere
+  show       tell what happened in a run, turn by turn
   doctor     say what this machine can do, what is missing, and how to get it
 
 inside a workspace, for the agent:
@@ -43,7 +44,7 @@ from cuda_agent.cli.exit_code import ExitCode
 from cuda_agent.errors import InfrastructureError, UserError
 from cuda_agent.printable import make_printable
 
-VERBS = ("run", "evaluate", "doctor")
+VERBS = ("run", "evaluate", "show", "doctor")
 WORKSPACE_VERBS = ("build", "verify", "profile", "submit")
 LOUDNESS = ("--verbose", "--quiet")
 
@@ -72,7 +73,8 @@ def main(arguments: list[str] | None = None) -> int:
 def _guard(verb: str, arguments: list[str]) -> int:
     """Run a verb so that every way to fail ends in one clean message and its own exit status."""
     is_verbose = "--verbose" in arguments
-    signal.signal(signal.SIGTERM, _interrupt)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
     try:
         return _run_verb(verb, arguments)
     except UserError as error:
@@ -99,8 +101,18 @@ def _explain_unforeseen(error: Exception, *, is_verbose: bool) -> str:
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:
-    """Being asked to stop is being interrupted: the same tidying up runs."""
+    """Being asked to stop is being interrupted: the same tidying up runs. Being asked twice is the end."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _leave)
     raise KeyboardInterrupt
+
+
+def _leave(_signal: int, _frame: FrameType | None) -> None:
+    """End without tidying up. What we started dies with us, by the kernel; temporary folders may stay."""
+    # Through the descriptor: the stream may be in the middle of writing.
+    os.write(2, b"\x1b[?25h" if os.isatty(2) else b"")
+    os.write(2, b"cuda-agent: interrupted twice, so nothing was tidied up\n")
+    os._exit(ExitCode.INTERRUPTED)
 
 
 def _run_verb(verb: str, arguments: list[str]) -> int:

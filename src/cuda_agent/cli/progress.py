@@ -1,5 +1,6 @@
 """A job going on, for people: one live line on a terminal, plain lines elsewhere."""
 
+import threading
 import time
 from types import TracebackType
 from typing import Self
@@ -8,57 +9,71 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
-from cuda_agent.agent.trajectory import Trajectory, Turn
+from cuda_agent.agent.job import Attempt
+from cuda_agent.agent.outcome import Outcome
+from cuda_agent.agent.trajectory import Turn
 from cuda_agent.cli.results import describe_verdict
-from cuda_agent.tasks.task import Task
+from cuda_agent.printable import make_printable
 
 LINE_CHARACTERS = 100
 """How much of what the agent says is shown."""
 
 
 class ConsoleProgress:
-    """Observes a job on a console."""
+    """Observes a job on a console; several episodes may go on at once."""
 
-    def __init__(self, console: Console, *, tasks: int) -> None:
+    def __init__(self, console: Console) -> None:
         self._console = console
-        self._tasks = tasks
+        self._lock = threading.Lock()
         self._begun = 0
-        self._turns = 0
-        self._start_s = 0.0
-        self._title = ""
+        self._ended = 0
+        self._total = 0
+        self._going: dict[tuple[str, int], _Going] = {}
         self._status: Status | None = None
 
-    def begin(self, task: Task) -> None:
+    def expect(self, *, done: int, total: int) -> None:
+        """Count on from the episodes that were held before."""
+        self._begun = self._ended = done
+        self._total = total
+
+    def begin(self, attempt: Attempt) -> None:
         """Show that an episode begins."""
-        self._begun += 1
-        self._turns = 0
-        self._start_s = time.monotonic()
-        self._title = f"[{self._begun}/{self._tasks}] {task.name}"
-        if self._console.is_terminal:
-            self._status = self._console.status(escape(self._title))
-            self._status.start()
-        else:
-            self._print(self._title)
+        with self._lock:
+            self._begun += 1
+            going = _Going(attempt, place=f"{self._begun}/{self._total}")
+            self._going[attempt.key] = going
+            if self._console.is_terminal:
+                self._show(going.title)
+            else:
+                self._print(going.title)
 
-    def turn(self, turn: Turn) -> None:
+    def turn(self, attempt: Attempt, turn: Turn) -> None:
         """Show what the agent said, or did, last."""
-        self._turns += 1
-        spent_s = time.monotonic() - self._start_s
-        line = f"turn {self._turns}, {spent_s:.0f} s: {_describe(turn)}"
-        if self._status is not None:
-            self._status.update(escape(f"{self._title}  {line}"))
-        else:
-            self._print(f"  {line}")
+        with self._lock:
+            going = self._going[attempt.key]
+            going.turns += 1
+            line = f"turn {going.turns}, {going.seconds:.0f} s: {_describe(turn)}"
+            if self._console.is_terminal:
+                self._show(f"{going.title}  {line}")
+            else:
+                self._print(f"  {line}" if len(self._going) == 1 else f"  {going.title} {line}")
 
-    def end(self, trajectory: Trajectory) -> None:
+    def end(self, attempt: Attempt, outcome: Outcome | None) -> None:
         """Show how the episode ended."""
-        self._take_away()
-        self._print(
-            f"{self._title}: {describe_verdict(trajectory)}, reward {trajectory.reward:g} "
-            f"({len(trajectory.turns)} turns, {trajectory.seconds:.0f} s)"
-        )
-        if trajectory.stop_detail:
-            self._print(f"  stopped: {trajectory.stop_detail}")
+        with self._lock:
+            self._ended += 1
+            going = self._going.pop(attempt.key)
+            if not self._going:
+                self._take_away()
+            if outcome is None:
+                self._print(f"{going.title}: the machine failed")
+                return
+            self._print(
+                f"{going.title}: {describe_verdict(outcome)}, reward {outcome.reward:g} "
+                f"({outcome.turns} turns, {outcome.seconds:.0f} s)"
+            )
+            if outcome.stop_detail:
+                self._print(f"  stopped: {make_printable(outcome.stop_detail)}")
 
     def __enter__(self) -> Self:
         """The observer itself."""
@@ -68,7 +83,18 @@ class ConsoleProgress:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Take the live line away."""
-        self._take_away()
+        with self._lock:
+            self._take_away()
+
+    def _show(self, line: str) -> None:
+        """Put a text into the live line, after how far the whole is where several go on."""
+        if len(self._going) > 1:
+            line = f"{self._ended} of {self._total} done, {len(self._going)} going on  {line}"
+        if self._status is None:
+            self._status = self._console.status(escape(line))
+            self._status.start()
+        else:
+            self._status.update(escape(line))
 
     def _take_away(self) -> None:
         if self._status is not None:
@@ -79,11 +105,25 @@ class ConsoleProgress:
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
+class _Going:
+    """An episode that goes on."""
+
+    def __init__(self, attempt: Attempt, *, place: str) -> None:
+        name = attempt.task.name if attempt.number == 0 else f"{attempt.task.name} #{attempt.number + 1}"
+        self.title = f"[{place}] {name}"
+        self.turns = 0
+        self._start_s = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._start_s
+
+
 def _describe(turn: Turn) -> str:
     message = turn.reply.message
     said = next((line.strip() for line in message.content.split("\n") if line.strip()), "")
     calls = [
         str((call.arguments or {}).get("command", call.name)).split("\n")[0] for call in message.tool_calls
     ]
-    line = said or "; ".join(calls)
+    line = make_printable(said or "; ".join(calls))
     return line if len(line) <= LINE_CHARACTERS else f"{line[:LINE_CHARACTERS]}..."

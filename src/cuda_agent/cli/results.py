@@ -1,15 +1,13 @@
 """What came of a job, as a table."""
 
-from collections.abc import Sequence
-
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from cuda_agent.agent.job import JobResult
-from cuda_agent.agent.trajectory import Trajectory
+from cuda_agent.agent.outcome import JobOutcome, Outcome, TaskOutcome
 from cuda_agent.cli.exit_code import ExitCode
 from cuda_agent.environment.result import Evaluation
 from cuda_agent.judge.result import Ratio, Timing
+from cuda_agent.llm.chat import Usage
 
 COLUMNS = (
     "candidate ms",
@@ -23,56 +21,75 @@ COLUMNS = (
 )
 
 
-def build_results_table(trajectories: Sequence[Trajectory]) -> Table:
-    """A row for each trajectory: verdict, times, speed-ups, reward, effort."""
+def build_results_table(result: JobOutcome) -> Table:
+    """A row for each task, from its best episode: verdict, times, speed-ups, reward, effort.
+
+    Where a task has several episodes, also how many there are, pass@k and best-of-k.
+    """
     table = Table(box=SIMPLE_HEAD)
     table.add_column("module", overflow="fold")
     table.add_column("verdict", overflow="fold")
-    for column in COLUMNS:
+    ks = [*result.pass_at_k] if [*result.pass_at_k] != [1] else []
+    extra = (*(("episodes",) if ks else ()), *(f"pass@{k}" for k in ks), *(f"best of {k}" for k in ks))
+    for column in (*COLUMNS, *extra):
         table.add_column(column, justify="right")
-    for trajectory in trajectories:
-        table.add_row(
-            trajectory.task_id.rpartition("-")[0],
-            describe_verdict(trajectory),
-            *_describe_times(trajectory.final),
-            f"{trajectory.reward:g}",
-            str(len(trajectory.turns)),
-            f"{trajectory.seconds:.1f}",
-        )
+    for task in result.tasks:
+        table.add_row(*_describe_best(task.best), *(_describe_many(task, ks) if ks else ()))
+    if ks and len(result.tasks) > 1:
+        total = sum(len(task.rewards) for task in result.tasks)
+        blank = [""] * len(COLUMNS)
+        means = _describe_estimates(result.pass_at_k, result.best_of_k, ks=ks)
+        table.add_section()
+        table.add_row("all", "", *blank, str(total), *means)
     return table
 
 
-def describe_verdict(trajectory: Trajectory) -> str:
+def _describe_best(outcome: Outcome) -> tuple[str, ...]:
+    return (
+        outcome.task_id.rpartition("-")[0],
+        describe_verdict(outcome),
+        *_describe_times(outcome.final),
+        f"{outcome.reward:g}",
+        str(outcome.turns),
+        f"{outcome.seconds:.1f}",
+    )
+
+
+def _describe_many(task: TaskOutcome, ks: list[int]) -> tuple[str, ...]:
+    return str(len(task.rewards)), *_describe_estimates(task.pass_at_k, task.best_of_k, ks=ks)
+
+
+def _describe_estimates(
+    pass_at_k: dict[int, float], best_of_k: dict[int, float], *, ks: list[int]
+) -> tuple[str, ...]:
+    passes = (f"{pass_at_k[k]:.0%}" if k in pass_at_k else "-" for k in ks)
+    bests = (f"{best_of_k[k]:.2f}" if k in best_of_k else "-" for k in ks)
+    return *passes, *bests
+
+
+def describe_verdict(outcome: Outcome) -> str:
     """`verified`, or which stage ended how, or why nothing was submitted."""
-    if trajectory.final is None:
-        return f"nothing submitted ({trajectory.stop_reason.value})"
-    stage = trajectory.final.failed_stage
+    if outcome.final is None:
+        return f"nothing submitted ({outcome.stop_reason.value})"
+    stage = outcome.final.failed_stage
     if stage is None:
         return "verified"
-    return f"{stage.value}: {getattr(trajectory.final, stage.value).status.value}"
+    return f"{stage.value}: {getattr(outcome.final, stage.value).status.value}"
 
 
-def describe_usage(trajectories: Sequence[Trajectory]) -> str:
-    """Tokens and cost of all turns, in one line; empty where no server counted any."""
-    usages = [turn.reply.usage for trajectory in trajectories for turn in trajectory.turns]
-    read = sum(usage.prompt_tokens for usage in usages)
-    written = sum(usage.completion_tokens for usage in usages)
-    if not read + written:
+def describe_usage(usage: Usage) -> str:
+    """Tokens and cost in one line; empty where no server counted any."""
+    if not usage.prompt_tokens + usage.completion_tokens:
         return ""
-    cost = sum(usage.cost for usage in usages)
-    return f"{read:,} tokens read, {written:,} written" + (f", cost {cost:.4g}" if cost else "")
+    cost = f", cost {usage.cost:.4g}" if usage.cost else ""
+    return f"{usage.prompt_tokens:,} tokens read, {usage.completion_tokens:,} written{cost}"
 
 
-def is_verified(evaluation: Evaluation | None) -> bool:
-    """Whether an evaluation went through every stage."""
-    return evaluation is not None and evaluation.failed_stage is None and evaluation.profile is not None
-
-
-def choose_exit_code(result: JobResult) -> ExitCode:
+def choose_exit_code(result: JobOutcome) -> ExitCode:
     """What a job's results mean for the exit status."""
     if result.failures:
         return ExitCode.INFRASTRUCTURE
-    verified = all(is_verified(trajectory.final) for trajectory in result.trajectories)
+    verified = all(task.best.is_verified for task in result.tasks)
     return ExitCode.DONE if verified else ExitCode.NOT_VERIFIED
 
 

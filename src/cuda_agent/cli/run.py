@@ -6,18 +6,17 @@ Exit status: 0 every task verified; 1 a task was not; 2 wrong use; 3 the machine
 from pathlib import Path
 
 import tyro
+from pydantic import PositiveInt
 
 from cuda_agent.agent.episode import EpisodeConfig, EpisodeOptions
 from cuda_agent.agent.job import Job, run_job
 from cuda_agent.agent.policy import build_policy
 from cuda_agent.cli.console import build_console
+from cuda_agent.cli.job_source import load_saved_job, load_tasks, open_run
 from cuda_agent.cli.progress import ConsoleProgress
 from cuda_agent.cli.results import build_results_table, choose_exit_code, describe_usage
 from cuda_agent.cli.target import choose_target
-from cuda_agent.errors import UserError
-from cuda_agent.rundir import RunDir, build_default_path, read_saved_config
 from cuda_agent.sandbox.build import build_sandbox
-from cuda_agent.tasks.kernelbench import load_task
 from cuda_agent.tasks.target import Target
 
 
@@ -28,6 +27,10 @@ class RunConfig(EpisodeOptions):
     """Task files. With --resume and no other option: the run's own."""
     target: Target | None = None
     """Where kernels run; without it cuda where a GPU and nvcc are, else cpu."""
+    episodes: PositiveInt = 1
+    """How many episodes each task has; the best of them counts."""
+    concurrency: PositiveInt = 1
+    """How many episodes are held at once."""
     out: Path | None = None
     """The run's folder; without it a fresh one in runs/."""
     resume: Path | None = None
@@ -35,29 +38,26 @@ class RunConfig(EpisodeOptions):
 
 
 def run_run(config: RunConfig) -> int:
-    """Hold one episode for each task and print what came of them."""
+    """Hold the episodes of each task and print what came of them."""
     console = build_console()
     job = _build_job(config)
     sandbox = build_sandbox(job.episode.sandbox)
     episode = job.episode
     chat = build_policy(episode.policy, target=episode.target, sandbox=sandbox, endpoint=episode.endpoint)
-    folder = config.out or build_default_path("run")
-    with RunDir.resume(config.resume, job) if config.resume else RunDir.create(folder, job) as run:
-        print(f"run folder: {run.path} (if interrupted: cuda-agent run --resume {run.path})", flush=True)
-        with ConsoleProgress(console, tasks=len(job.tasks)) as progress:
-            result = run_job(job, chat=chat, sandbox=sandbox, run=run, observer=progress)
-    console.print(build_results_table(result.trajectories))
-    if usage := describe_usage(result.trajectories):
+    with open_run(job, out=config.out, resume=config.resume) as run, ConsoleProgress(console) as progress:
+        result = run_job(
+            job, chat=chat, sandbox=sandbox, run=run, observer=progress, concurrency=config.concurrency
+        )
+    console.print(build_results_table(result))
+    if usage := describe_usage(result.usage):
         print(usage)
     return choose_exit_code(result)
 
 
 def _build_job(config: RunConfig) -> Job:
-    if config.resume is not None and config == RunConfig(resume=config.resume):
-        return Job.model_validate(read_saved_config(config.resume)["config"])
-    tasks = {task.task_id: task for task in map(load_task, config.tasks)}
-    if not tasks:
-        raise UserError("no task given; give task files, such as cuda-agent run examples/*.py")
+    bare = RunConfig(resume=config.resume, concurrency=config.concurrency)
+    if config.resume is not None and config == bare:
+        return load_saved_job(config.resume)
     options = {name: getattr(config, name) for name in EpisodeOptions.model_fields}
     episode = EpisodeConfig(target=choose_target(config.target), **options)
-    return Job(tasks=tuple(tasks.values()), episode=episode)
+    return Job(tasks=load_tasks(config.tasks), episode=episode, episodes=config.episodes)

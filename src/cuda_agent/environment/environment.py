@@ -1,22 +1,25 @@
 """What an agent acts in: a workspace, the judge behind its commands, and a record of what it submits."""
 
 import logging
+import secrets
 import tempfile
 import threading
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from cuda_agent.environment.admission import Admission
 from cuda_agent.environment.channel import Answer, Channel
 from cuda_agent.environment.client import CHANNEL_VARIABLE
 from cuda_agent.environment.evaluate import Setting, evaluate
-from cuda_agent.environment.pause import paused_company
+from cuda_agent.environment.pause import Company
 from cuda_agent.environment.render import RewardLine, render_evaluation
 from cuda_agent.environment.result import Evaluation, Stage
 from cuda_agent.environment.submission import Submission, freeze_submission
 from cuda_agent.environment.workspace import Workspace, lay_workspace
+from cuda_agent.errors import InfrastructureError
 from cuda_agent.judge.judge import Judge
 from cuda_agent.judge.policy import JudgePolicy
 from cuda_agent.sandbox.protocol import Command, Mount, Sandbox
@@ -25,6 +28,8 @@ from cuda_agent.tasks.task import Task
 
 STAGE_OF_VERB = {"build": Stage.BUILD, "verify": Stage.VERIFY, "profile": Stage.PROFILE}
 SUBMIT = "submit"
+MEASURED = ("verify", "profile", SUBMIT)
+"""Verbs whose answer depends on what else the machine does."""
 SUBMISSIONS = "submissions"
 EVALUATION_FILE = "evaluation.json"
 
@@ -45,16 +50,30 @@ class Environment:
     """One task laid out for one agent. Use it as a context: leaving it ends everything it started."""
 
     def __init__(
-        self, task: Task, *, target: Target, sandbox: Sandbox, policy: JudgePolicy, folder: Path
+        self,
+        task: Task,
+        *,
+        target: Target,
+        sandbox: Sandbox,
+        policy: JudgePolicy,
+        folder: Path,
+        admission: Admission | None = None,
     ) -> None:
-        """`folder` keeps the submissions, under `submissions/<sha>/`, with their evaluations."""
+        """`folder` keeps the submissions, under `submissions/<sha>/`, with their evaluations.
+
+        Several environments at once share an `admission`, so that their judges do not crowd the machine.
+        """
         self.setting = Setting(task=task, target=target, sandbox=sandbox, policy=policy)
         """What submissions are evaluated against."""
+        self.company = Company()
+        """The agent's commands; whoever runs them starts them here, so that the judge can hold them still."""
         self._folder = folder
         self._judged: list[Judged] = []
         # The judge serves one submission at a time, whether a command or the episode asks.
         self._lock = threading.Lock()
         self._stack = ExitStack()
+        self._admission = admission or Admission(1)
+        self._is_closed = False
 
     def __enter__(self) -> Self:
         """Lay the workspace and start listening to its commands."""
@@ -66,12 +85,14 @@ class Environment:
             self._workspace = lay_workspace(
                 self.setting.task, target=self.setting.target, root=place / "workspace"
             )
-            self._judge: Judge = stack.enter_context(self.setting.open_judge())
-            self._judge.prewarm()
+            self._judge: Judge = self.setting.open_judge()
+            stack.callback(self._close)
+            if self._admission.claim(self):
+                self._judge.prewarm()
             self._channel = stack.enter_context(Channel(place / "judge.sock", self._serve))
             # On leaving, a command that is being judged loses its judge rather than being waited for;
             # the judge is closed again after it, whatever the command has started in between.
-            stack.callback(self._judge.close)
+            stack.callback(self._close)
             stack.callback(self._channel.stop)
             self._stack = stack.pop_all()
         return self
@@ -116,18 +137,41 @@ class Environment:
         # Written before it is judged, so that a crash of the judge does not lose it.
         submission.write_to(place)
         evaluation = self.judge_again(submission)
-        (place / EVALUATION_FILE).write_text(evaluation.model_dump_json(indent=1), encoding="utf-8")
+        # Another episode may hand in the same files at this moment: the file is replaced as a whole.
+        fresh = place / f"{EVALUATION_FILE}.{secrets.token_hex(4)}"
+        fresh.write_text(evaluation.model_dump_json(indent=1), encoding="utf-8")
+        fresh.replace(place / EVALUATION_FILE)
         self._judged.append(Judged(submission, evaluation))
         return evaluation
 
     def judge_again(self, submission: Submission, *, until: Stage = Stage.PROFILE) -> Evaluation:
         """Evaluate any submission afresh, with new seeds; it does not count."""
-        with self._lock:
+        with self._lock, self._admission.enter(self):
+            if self._is_closed:
+                raise InfrastructureError("the environment was closed before the judge had time")
             return evaluate(submission, setting=self.setting, judge=self._judge, until=until)
 
+    def cool(self) -> bool:
+        """End the judge's processes unless it is at work; the next evaluation starts them again."""
+        if not self._lock.acquire(blocking=False):
+            return False
+        try:
+            self._judge.close()
+            if not self._is_closed:
+                self._judge = self.setting.open_judge()
+        finally:
+            self._lock.release()
+        return True
+
+    def _close(self) -> None:
+        """End the judge for good, also in the middle of its work."""
+        self._is_closed = True
+        self._admission.leave(self)
+        self._judge.close()
+
     def _serve(self, verb: str, peer: int) -> Answer:
-        """Answer one command of the workspace, while everything it left running there is held still."""
-        with paused_company(peer):
+        """Answer one command of the workspace; while it is measured, all others there are held still."""
+        with self.company.still(peer) if verb in MEASURED else nullcontext():
             evaluation = self.submit() if verb == SUBMIT else self.evaluate(STAGE_OF_VERB[verb])
         line = {"profile": RewardLine.PREVIEW, SUBMIT: RewardLine.FINAL}.get(verb, RewardLine.NONE)
         passed = evaluation.failed_stage is None

@@ -8,12 +8,46 @@ process's PID namespace, or, where the sandbox gives it none of its own, in its 
 
 import os
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+
+from cuda_agent.sandbox.protocol import Running
 
 PASSES = 5
 """How often to look again for processes that were started while others were being stopped."""
+
+
+class Company:
+    """An agent's commands, each in a sandbox of its own, held still together while the judge measures."""
+
+    def __init__(self) -> None:
+        self._measuring = threading.Lock()
+        self._running: list[Running] = []
+
+    def start(self, start: Callable[[], Running]) -> Running:
+        """Start a command; not while the judge measures, but as soon as it has done."""
+        with self._measuring:
+            self._running.append(start())
+            return self._running[-1]
+
+    @contextmanager
+    def still(self, peer: int) -> Iterator[None]:
+        """Hold still what is around the asking process, and every other command; let none start."""
+        with self._measuring, ExitStack() as stack:
+            self._running = [each for each in self._running if each.poll() is None]
+            for pid in (peer, *(pid for each in self._running for pid in find_children(each.pid))):
+                stack.enter_context(paused_company(pid))
+            yield
+
+
+def find_children(pid: int) -> tuple[int, ...]:
+    """The processes that `pid` started, of a command's outermost process those inside its sandbox."""
+    try:
+        return tuple(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
+    except OSError:
+        return ()
 
 
 @contextmanager

@@ -1,17 +1,21 @@
 """Search finds lines, within bounds."""
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from cuda_agent.agent.tools.jobs import Jobs
+from cuda_agent.agent.tools.outputs import Outputs
 from cuda_agent.agent.tools.search import SearchTool
 from cuda_agent.agent.tools.tool import InvalidCallError
+from cuda_agent.environment.pause import Company
 from cuda_agent.sandbox.protocol import Command, Mount, Sandbox
 
 
 @pytest.fixture
-def search(sandbox: Sandbox, tmp_path: Path) -> SearchTool:
+def search(sandbox: Sandbox, tmp_path: Path) -> Iterator[SearchTool]:
     """A search over a small workspace."""
     folder = tmp_path / "workspace"
     (folder / "kernels").mkdir(parents=True)
@@ -21,7 +25,8 @@ def search(sandbox: Sandbox, tmp_path: Path) -> SearchTool:
     (folder / "kernels" / "a.o").write_bytes(b"\0int model;\n")
     (folder / "long.txt").write_text("needle" + "x" * 5000 + "\n" + "many\n" * 500)
     shell = Command(argv=("true",), cwd=folder, mounts=(Mount(path=folder, writable=True),))
-    return SearchTool(sandbox, shell)
+    with Jobs(sandbox, Company()) as jobs:
+        yield SearchTool(jobs, shell, Outputs(folder))
 
 
 @pytest.mark.parametrize(

@@ -6,52 +6,111 @@ from typing import Annotated
 
 from pydantic import Field, JsonValue
 
-from cuda_agent.agent.tools.tool import ArgumentText, build_schema, parse_arguments, truncate_middle
+from cuda_agent.agent.tools.jobs import Job, Jobs, Look
+from cuda_agent.agent.tools.outputs import Outputs
+from cuda_agent.agent.tools.tool import ArgumentText, InvalidCallError, build_schema, parse_arguments
 from cuda_agent.config import Record
-from cuda_agent.sandbox.protocol import Command, Sandbox
+from cuda_agent.sandbox.protocol import Command
+
+BACKGROUND_JOBS = 4
+"""How many background commands may run at once."""
+
+READ_S = 30.0
+"""How long reading a background command waits for its end when it is not told."""
 
 
 class BashArguments(Record):
     """What a call of `bash` says."""
 
-    command: ArgumentText
-    """The shell command; several lines are fine."""
+    command: ArgumentText | None = None
+    """The shell command; several lines are fine. Left out to read or stop a background command."""
     timeout_s: Annotated[float, Field(gt=0)] | None = None
-    """Seconds until it is killed; the longest allowed when left out."""
+    """Seconds until it is killed; left out: the longest allowed. With job: how long to wait for its end."""
+    background: bool = False
+    """Start the command, and do not wait for it; the answer says its job number."""
+    job: int | None = None
+    """A background command's number: shows what it printed since it was last looked at."""
+    stop: bool = False
+    """With job: kill it."""
 
 
 class BashTool:
-    """Runs one command in the sandbox; nothing lives on after it but the files it wrote."""
+    """Runs commands in the sandbox; what one leaves running ends with it, unless it is in the background."""
 
-    def __init__(self, sandbox: Sandbox, shell: Command) -> None:
+    def __init__(self, jobs: Jobs, shell: Command, outputs: Outputs) -> None:
         """`shell` is a command without a program: where it runs, what it sees, its limits."""
         self.schema = build_schema("bash", BashArguments)
         """The tool as a model sees it."""
-        self._sandbox = sandbox
+        self._jobs = jobs
         self._shell = shell
+        self._outputs = outputs
+        self._background: dict[int, Job] = {}
 
     def run(self, arguments: Mapping[str, JsonValue]) -> str:
-        """Run the command; its output, the middle cut, and how it ended unless that was well.
+        """Run, start, read or stop a command; its output, the middle cut, and how it ended unless well.
 
         Raises:
-            InvalidCallError: the arguments do not fit the schema.
+            InvalidCallError: the arguments do not fit the schema or each other.
         """
         asked = parse_arguments(BashArguments, arguments)
-        wall_s = min(asked.timeout_s or self._shell.limits.wall_s, self._shell.limits.wall_s)
-        # One stream keeps errors beside the output that they belong to.
-        program = f"exec 2>&1\n{asked.command}"
-        ended = self._sandbox.run(
-            dataclasses.replace(
-                self._shell,
-                argv=("bash", "-c", program),
-                limits=dataclasses.replace(self._shell.limits, wall_s=wall_s),
-            )
-        )
-        parts = [truncate_middle((ended.stdout + ended.stderr).rstrip("\n"))]
-        if ended.timed_out:
-            parts.append(f"[killed after {wall_s:g} s]")
-        elif ended.returncode < 0:
-            parts.append(f"[killed by signal {-ended.returncode}]")
-        elif ended.returncode > 0:
-            parts.append(f"[exit status {ended.returncode}]")
-        return "\n".join(part for part in parts if part) or "[no output]"
+        if (asked.command is None) == (asked.job is None):
+            raise InvalidCallError("give either command, or the job to read or stop")
+        if asked.job is not None:
+            return self._read(asked.job, asked)
+        assert asked.command is not None
+        if asked.background:
+            return self._start(asked.command)
+        return self._run(asked.command, self._limit(asked.timeout_s))
+
+    def _run(self, command: str, wall_s: float) -> str:
+        job = self._launch(command)
+        ended = job.wait(wall_s)
+        job.stop()
+        look = job.look()
+        job.forget()
+        self._jobs.check_setup(self._shell, look)
+        how = _tell_end(look) if ended else f"[killed after {wall_s:g} s]"
+        return self._show(look, how) or "[no output]"
+
+    def _start(self, command: str) -> str:
+        running = [number for number, job in self._background.items() if not job.wait(0.0)]
+        if len(running) >= BACKGROUND_JOBS:
+            return f"error: jobs {', '.join(map(str, running))} are running; stop one, or wait for one"
+        number = len(self._background) + 1
+        self._background[number] = self._launch(command)
+        return f"[job {number} started; read it with job={number}, end it with job={number} and stop=true]"
+
+    def _read(self, number: int, asked: BashArguments) -> str:
+        job = self._background.get(number)
+        if job is None:
+            known = ", ".join(map(str, self._background)) or "none"
+            raise InvalidCallError(f"job: there is no job {number}; those started are: {known}")
+        ended = job.wait(0.0 if asked.stop else min(READ_S, self._limit(asked.timeout_s)))
+        if asked.stop:
+            job.stop()
+        look = job.look()
+        how = _tell_end(look) or f"[job {number} ended after {look.seconds:.0f} s]"
+        if asked.stop and not ended:
+            how = f"[job {number} stopped after {look.seconds:.0f} s]"
+        elif not ended:
+            how = f"[job {number} still runs after {look.seconds:.0f} s]"
+        return self._show(look, how)
+
+    def _launch(self, command: str) -> Job:
+        return self._jobs.start(dataclasses.replace(self._shell, argv=("bash", "-c", command)))
+
+    def _limit(self, timeout_s: float | None) -> float:
+        longest_s = self._shell.limits.wall_s
+        return min(timeout_s or longest_s, longest_s)
+
+    def _show(self, look: Look, how: str) -> str:
+        return "\n".join(part for part in (self._outputs.shorten(look.output.rstrip("\n")), how) if part)
+
+
+def _tell_end(look: Look) -> str:
+    """How a command ended; empty when it ended well or runs."""
+    if not look.returncode:
+        return ""
+    if look.returncode < 0:
+        return f"[killed by signal {-look.returncode}]"
+    return f"[exit status {look.returncode}]"

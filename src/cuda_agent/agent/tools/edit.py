@@ -5,7 +5,8 @@ from enum import StrEnum
 
 from pydantic import JsonValue
 
-from cuda_agent.agent.tools.tool import InvalidCallError, build_schema, parse_arguments, truncate_middle
+from cuda_agent.agent.tools.outputs import SHOWN_CHARACTERS, truncate_middle
+from cuda_agent.agent.tools.tool import InvalidCallError, build_schema, parse_arguments
 from cuda_agent.config import Record
 from cuda_agent.environment.workspace import Workspace, WorkspaceError
 
@@ -58,10 +59,12 @@ _NEEDED = {
 class EditTool:
     """Acts on the files through the workspace, which refuses links, other folders and read-only files."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, *, shown_characters: int = SHOWN_CHARACTERS) -> None:
+        """Of a view longer than `shown_characters` the middle is cut."""
         self.schema = build_schema("edit", EditArguments)
         """The tool as a model sees it."""
         self._workspace = workspace
+        self._shown_characters = shown_characters
 
     def run(self, arguments: Mapping[str, JsonValue]) -> str:
         """Carry out one edit and show what came of it; what cannot be done is said with a mend.
@@ -100,7 +103,8 @@ class EditTool:
         last = len(lines) if last == -1 else last
         if not 1 <= first <= last or first > len(lines):
             return f"error: {asked.path} has lines 1 to {len(lines)}; lines {first} to {last} are not there"
-        return truncate_middle(_number(lines, first=first, last=min(last, len(lines))))
+        shown = _number(lines, first=first, last=min(last, len(lines)))
+        return truncate_middle(shown, self._shown_characters, place=f"{asked.path}, with view_range")
 
     def _replace(self, asked: EditArguments) -> str:
         assert asked.old_str is not None
@@ -115,7 +119,7 @@ class EditTool:
         changed = text[:start] + new + text[start + len(asked.old_str) :]
         self._workspace.write_text(asked.path, changed)
         first = text.count("\n", 0, start) + 1
-        return _show_change(asked.path, changed, first=first, count=1 + new.count("\n"))
+        return self._show_change(asked.path, changed, first=first, count=1 + new.count("\n"))
 
     def _insert(self, asked: EditArguments) -> str:
         assert asked.insert_line is not None
@@ -126,7 +130,13 @@ class EditTool:
         new = asked.insert_text.removesuffix("\n").split("\n")
         changed = "\n".join([*lines[: asked.insert_line], *new, *lines[asked.insert_line :]])
         self._workspace.write_text(asked.path, changed)
-        return _show_change(asked.path, changed, first=asked.insert_line + 1, count=len(new))
+        return self._show_change(asked.path, changed, first=asked.insert_line + 1, count=len(new))
+
+    def _show_change(self, path: str, text: str, *, first: int, count: int) -> str:
+        lines = text.split("\n")
+        last = min(len(lines), first + count - 1 + CONTEXT_LINES)
+        shown = _number(lines, first=max(1, first - CONTEXT_LINES), last=last)
+        return truncate_middle(f"changed {path}:\n{shown}", self._shown_characters, place=path)
 
 
 def _find_all(text: str, part: str) -> list[int]:
@@ -147,13 +157,6 @@ def _explain_count(path: str, text: str, *, old: str, places: list[int]) -> str:
     if wanted and wanted in " ".join(text.split()):
         return f"error: old_str is in {path} only with other spaces or line breaks; view it and copy exactly"
     return f"error: old_str is not in {path}; view the file and copy the text exactly"
-
-
-def _show_change(path: str, text: str, *, first: int, count: int) -> str:
-    lines = text.split("\n")
-    last = min(len(lines), first + count - 1 + CONTEXT_LINES)
-    shown = _number(lines, first=max(1, first - CONTEXT_LINES), last=last)
-    return truncate_middle(f"changed {path}:\n{shown}")
 
 
 def _number(lines: list[str], *, first: int, last: int) -> str:

@@ -5,15 +5,11 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from cuda_agent.agent.tools.tool import (
-    ArgumentText,
-    InvalidCallError,
-    build_schema,
-    parse_arguments,
-    truncate_middle,
-)
+from cuda_agent.agent.tools.jobs import Jobs
+from cuda_agent.agent.tools.outputs import Outputs
+from cuda_agent.agent.tools.tool import ArgumentText, InvalidCallError, build_schema, parse_arguments
 from cuda_agent.config import Record
-from cuda_agent.sandbox.protocol import Command, Sandbox
+from cuda_agent.sandbox.protocol import Command
 
 SEARCH_S = 20.0
 """Seconds one search may take."""
@@ -25,6 +21,7 @@ LINE_CHARACTERS = 300
 """How much of one line it is shown."""
 
 _GREP_FOUND_NOTHING = 1
+_GREP_SAYS = "grep: "
 
 
 class SearchArguments(Record):
@@ -41,12 +38,13 @@ class SearchArguments(Record):
 class SearchTool:
     """Searches with grep in the sandbox, so that neither a link nor a slow pattern does harm."""
 
-    def __init__(self, sandbox: Sandbox, shell: Command) -> None:
+    def __init__(self, jobs: Jobs, shell: Command, outputs: Outputs) -> None:
         """`shell` is a command without a program: where it runs, what it sees, its limits."""
         self.schema = build_schema("search", SearchArguments)
         """The tool as a model sees it."""
-        self._sandbox = sandbox
+        self._jobs = jobs
         self._shell = shell
+        self._outputs = outputs
 
     def run(self, arguments: Mapping[str, JsonValue]) -> str:
         """The matching lines as `path:line:text`, or a sentence.
@@ -59,22 +57,25 @@ class SearchTool:
             raise InvalidCallError("glob: a file name's pattern such as *.cu; give the folder in path")
         include = [f"--include={asked.glob}"] if asked.glob else []
         grep = ("grep", "-rnHIE", *include, "-e", asked.pattern, "--", asked.path)
-        limits = dataclasses.replace(self._shell.limits, wall_s=min(SEARCH_S, self._shell.limits.wall_s))
-        ended = self._sandbox.run(dataclasses.replace(self._shell, argv=grep, limits=limits))
-        if ended.timed_out:
-            return f"error: the search took longer than {limits.wall_s:g} s; search a smaller folder"
-        if ended.stdout:
-            return _shorten(ended.stdout)
-        if ended.returncode == _GREP_FOUND_NOTHING:
+        job = self._jobs.start(dataclasses.replace(self._shell, argv=grep))
+        limit_s = min(SEARCH_S, self._shell.limits.wall_s)
+        ended = job.wait(limit_s)
+        job.stop()
+        look = job.look()
+        job.forget()
+        if not ended:
+            return f"error: the search took longer than {limit_s:g} s; search a smaller folder"
+        lines = look.output.rstrip("\n").split("\n") if look.output else []
+        if found := [line.removeprefix("./") for line in lines if not line.startswith(_GREP_SAYS)]:
+            return self._show(found)
+        if look.returncode == _GREP_FOUND_NOTHING:
             return "no matches"
-        return f"error: {ended.stderr.strip() or 'the search failed'}"
+        return "error: " + ("; ".join(lines[:3]) or "the search failed")
 
-
-def _shorten(output: str) -> str:
-    lines = [line.removeprefix("./") for line in output.rstrip("\n").split("\n")]
-    shown = [
-        line if len(line) <= LINE_CHARACTERS else line[:LINE_CHARACTERS] + "..." for line in lines[:LINES]
-    ]
-    if len(lines) > LINES:
-        shown.append(f"[{len(lines) - LINES} more matching lines; narrow the pattern, path or glob]")
-    return truncate_middle("\n".join(shown))
+    def _show(self, lines: list[str]) -> str:
+        shown = [
+            line if len(line) <= LINE_CHARACTERS else line[:LINE_CHARACTERS] + "..." for line in lines[:LINES]
+        ]
+        if len(lines) > LINES:
+            shown.append(f"[{len(lines) - LINES} more matching lines; narrow the pattern, path or glob]")
+        return self._outputs.shorten("\n".join(shown))

@@ -10,9 +10,6 @@ from cuda_agent.config import Record
 from cuda_agent.errors import UserError
 from cuda_agent.llm.chat import ToolSchema
 
-OUTPUT_CHARACTERS = 16_000
-"""How much of one tool's output a model is shown."""
-
 ArgumentsT = TypeVar("ArgumentsT", bound=Record)
 
 
@@ -78,12 +75,3 @@ def parse_arguments(kind: type[ArgumentsT], arguments: Mapping[str, JsonValue]) 
         optional = [name for name in kind.model_fields if name not in required]
         known = ", ".join([*required, *(f"{name} (optional)" for name in optional)])
         raise InvalidCallError(f"{'; '.join(faults)}. The arguments are: {known}.") from error
-
-
-def truncate_middle(text: str, limit_characters: int = OUTPUT_CHARACTERS) -> str:
-    """The text, or its head and tail with a note of how much was cut between them."""
-    if len(text) <= limit_characters:
-        return text
-    half = limit_characters // 2
-    cut = len(text) - 2 * half
-    return f"{text[:half]}\n[... {cut} characters cut ...]\n{text[-half:]}"

@@ -1,0 +1,42 @@
+"""Where a run's tasks come from, files or an earlier run, and where it is written."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from cuda_agent.agent.job import Job
+from cuda_agent.errors import UserError
+from cuda_agent.rundir import RunDir, build_default_path, read_saved_config
+from cuda_agent.tasks.kernelbench import load_task
+from cuda_agent.tasks.task import Task
+
+
+def load_tasks(files: Sequence[Path]) -> tuple[Task, ...]:
+    """The tasks in files, each once.
+
+    Raises:
+        UserError: there are none, or one is unusable.
+    """
+    tasks = {task.task_id: task for task in map(load_task, files)}
+    if not tasks:
+        raise UserError("no task given; give task files, such as cuda-agent run examples/*.py")
+    return tuple(tasks.values())
+
+
+def load_saved_job(run: Path) -> Job:
+    """What a run was started with.
+
+    Raises:
+        ConfigError: there is no run in the folder.
+    """
+    return Job.model_validate(read_saved_config(run)["config"])
+
+
+def open_run(job: Job, *, out: Path | None, resume: Path | None) -> RunDir:
+    """The run's folder, an earlier one to go on with or a new one; says where it is.
+
+    Raises:
+        ConfigError: the folder cannot be used for this job.
+    """
+    run = RunDir.resume(resume, job) if resume else RunDir.create(out or build_default_path("run"), job)
+    print(f"run folder: {run.path} (if interrupted: cuda-agent run --resume {run.path})", flush=True)
+    return run

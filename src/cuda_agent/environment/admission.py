@@ -1,0 +1,58 @@
+"""How many judges a machine bears: some work at once, and no more than those stay warm.
+
+A warm judge is two processes with torch in them. With many episodes at once most wait for their model,
+and their judges would fill the memory and take the processors from those that measure.
+"""
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+
+class Judging(Protocol):
+    """Whoever owns a judge."""
+
+    def cool(self) -> bool:
+        """End the judge's processes, to be started again when needed; False if it is at work."""
+        ...
+
+
+class Admission:
+    """Lets so many owners of a judge work at once; whoever was idle longest gives up a warm one."""
+
+    def __init__(self, places: int | None = None) -> None:
+        """By default half as many places as there are cores for us."""
+        self._places = places or max(1, len(os.sched_getaffinity(0)) // 2)
+        self._free = threading.Semaphore(self._places)
+        self._lock = threading.Lock()
+        self._warm: list[Judging] = []
+
+    def claim(self, owner: Judging) -> bool:
+        """Whether the owner may warm its judge before it is needed: as long as there is room."""
+        with self._lock:
+            if len(self._warm) >= self._places:
+                return False
+            self._warm.append(owner)
+            return True
+
+    @contextmanager
+    def enter(self, owner: Judging) -> Iterator[None]:
+        """Wait for a place to work in; the owner's judge is warm from then on."""
+        with self._free:
+            for idle in self._take(owner):
+                idle.cool()
+            yield
+
+    def leave(self, owner: Judging) -> None:
+        """Forget an owner, whose judge has ended for good."""
+        with self._lock:
+            self._warm = [each for each in self._warm if each is not owner]
+
+    def _take(self, owner: Judging) -> list[Judging]:
+        """Make the owner the last one that was used, and give those for whom there is no more room."""
+        with self._lock:
+            used = [*(each for each in self._warm if each is not owner), owner]
+            self._warm = used[-self._places :]
+            return used[: -self._places]
