@@ -134,6 +134,7 @@ def test_a_model_without_tool_calls_acts_in_text(tmp_path: Path, tiny_task: Task
 
 @pytest.mark.slow
 @pytest.mark.timing
+@pytest.mark.timeout(900)
 def test_a_server_with_every_fault_drives_an_episode_to_reward_3(
     tmp_path: Path, repository: Path, sandbox: Sandbox
 ) -> None:
