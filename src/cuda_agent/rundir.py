@@ -86,10 +86,11 @@ class RunDir:
             )
         return cls(path, _acquire_lock(path))
 
-    def append(self, name: str, record: Record) -> None:
-        """Add one line to a `.jsonl` file and force it to the disk; threads may do so at once.
+    def append(self, name: str, record: Record, *, is_forced: bool = True) -> None:
+        """Add one line to a `.jsonl` file; threads may do so at once.
 
-        A line that an earlier process was killed in the middle of is cut off first.
+        A line that an earlier process was killed in the middle of is cut off first. `is_forced` waits until
+        the disk has it; otherwise it survives the death of this process, but not of the machine.
 
         Raises:
             InfrastructureError: the disk refuses.
@@ -104,7 +105,8 @@ class RunDir:
                 try:
                     while line:
                         line = line[file.write(line) :]
-                    os.fsync(file.fileno())
+                    if is_forced:
+                        os.fsync(file.fileno())
                 except OSError:
                     file.truncate(end)
                     raise

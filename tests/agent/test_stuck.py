@@ -36,6 +36,15 @@ def test_a_cycle_of_actions() -> None:
     assert find_stuck(join(*(cycle * 4)[:-1]), repeated_turns=4, idle_turns=FREE) == ""
 
 
+def test_waiting_for_a_background_command_is_no_repetition_but_changes_nothing() -> None:
+    waits = [act(job="1") for _ in range(6)]
+    assert find_stuck(join(*waits), repeated_turns=3, idle_turns=FREE) == ""
+    assert find_stuck(join(*waits), repeated_turns=3, idle_turns=6) == "no file changed in 6 turns in a row"
+    again = act(command="make")
+    turns = [again, *waits, again, again]
+    assert find_stuck(join(*turns), repeated_turns=3, idle_turns=FREE) == "the same action 3 times in a row"
+
+
 def test_it_is_found_in_the_middle_of_a_finished_conversation() -> None:
     turns = [act(command="ls")] * 3 + [act(command="make")]
     assert find_stuck(join(*turns), repeated_turns=3, idle_turns=FREE) == "the same action 3 times in a row"

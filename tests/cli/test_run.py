@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from cuda_agent.agent.outcome import JobOutcome
 from cuda_agent.agent.record import TRAJECTORIES
 from cuda_agent.agent.trajectory import Trajectory
 from cuda_agent.cli.main import main
+from cuda_agent.environment.result import Evaluation
 from cuda_agent.rundir import read_records
 from cuda_agent.tasks.task import Task
 from tests.chat_server import Answer, ChatServer, say
@@ -178,6 +180,50 @@ def test_an_interruption_leaves_nothing_running_and_a_run_to_resume(
     assert main(["run", "--resume", "out"]) == 1
 
 
+def test_a_second_interruption_ends_it_at_once_without_a_traceback(files: Path, repository: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cuda_agent.cli.main", "run", "tiny.py", "--target", "cpu",
+         "--policy", "scripted:hang.toml", "--out", "out", "--episodes", "3", "--concurrency", "3"],
+        env={**os.environ, "PYTHONPATH": str(repository / "src")},
+        stderr=subprocess.PIPE,
+    )  # fmt: skip
+    deadline_s = time.monotonic() + 60.0
+    while len(find_sleepers()) < 6:
+        assert time.monotonic() < deadline_s
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20.0)
+    assert process.returncode == 130
+    assert err.endswith(b"cuda-agent: interrupted twice, so nothing was tidied up\n")
+    assert b"Traceback" not in err
+    deadline_s = time.monotonic() + 5.0
+    while find_sleepers():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.05)
+    (files / "hang.toml").write_text((files / "quit.toml").read_text())
+    assert main(["run", "--resume", "out", "--concurrency", "2"]) == 1
+
+
+def test_several_episodes_are_counted_on_when_resumed(files: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    asked = ["run", "tiny.py", "--target", "cpu", "--policy", "scripted:quit.toml", "--episodes", "2"]
+    assert main([*asked, "--out", "out", "--concurrency", "2"]) == 1
+    out = capfd.readouterr().out
+    assert "[2/2] tiny #2" in out
+    assert re.search(r"tiny +nothing submitted ", out)
+    assert re.search(r"tiny +2 +0% +0% +-1.00 +-1.00", out)
+    trajectories = files / "out" / "trajectories.jsonl"
+    first, _ = trajectories.read_text().splitlines(keepends=True)
+    trajectories.write_text(first)
+    assert main(["run", "--resume", "out", "--concurrency", "2"]) == 1
+    out = capfd.readouterr().out
+    assert "[2/2] tiny" in out
+    assert "[1/2]" not in out
+    assert len(trajectories.read_text().splitlines()) == 2
+
+
 def find_descendants(pid: int) -> set[int]:
     """Every process below `pid`, through all generations."""
     children: dict[int, list[int]] = {}
@@ -225,3 +271,22 @@ def test_an_interruption_while_judging_ends_the_judges_processes(files: Path, re
     while alive := [pid for pid in started if Path(f"/proc/{pid}/exe").exists()]:
         assert time.monotonic() < deadline_s, alive
         time.sleep(0.05)
+
+
+@pytest.mark.slow
+def test_judged_episodes_at_once_share_the_machine(
+    files: Path, repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    script = repository / "tests" / "tiny.toml"
+    asked = ["run", "tiny.py", "--target", "cpu", "--policy", f"scripted:{script}", "--out", "out"]
+    assert main([*asked, "--episodes", "3", "--concurrency", "3"]) == 0
+    result = JobOutcome.model_validate_json((files / "out" / "results.json").read_text())
+    (task,) = result.tasks
+    assert len(task.rewards) == 3
+    assert task.best.reward == max(task.rewards) >= 1.0
+    saved = (files / "out" / "evaluations" / f"{task.task_id}.json").read_text()
+    assert Evaluation.model_validate_json(saved) == task.best.final
+    assert main(["show", "out", "--episode", "3"]) == 0
+    out = capfd.readouterr().out
+    assert re.search(r"^--- submitted [0-9a-f]{16}: reward [123], verified, [\d.]+ ms", out, re.MULTILINE)
+    assert "    +" in out

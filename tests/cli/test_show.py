@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from cuda_agent.agent.record import TRAJECTORIES
-from cuda_agent.agent.trajectory import StopReason, Trajectory
+from cuda_agent.agent.trajectory import StopReason, Trajectory, Turn
 from cuda_agent.cli.main import main
 from cuda_agent.config import Config
+from cuda_agent.llm.chat import Message, Reply, Role
 from cuda_agent.rundir import RunDir
 from cuda_agent.tasks.target import Target
 
@@ -51,6 +52,21 @@ def test_chosen_episodes_in_order(
 ) -> None:
     assert main(["show", str(run), *options]) == 0
     assert list_shown(capfd.readouterr().out) == shown
+
+
+def test_an_episode_that_was_interrupted_is_shown_too(run: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    message = Message(role=Role.ASSISTANT, content="hm")
+    turn = Turn(reply=Reply(message=message), observations=(), seconds_model=0.0, seconds_tools=0.0)
+    (run / "live").mkdir()
+    (run / "live" / "relu-2-1.jsonl").write_text(turn.model_dump_json() + "\n")
+    assert main(["show", str(run), "--task", "relu", "--episode", "2"]) == 0
+    assert capfd.readouterr().out.splitlines() == [
+        "=== relu-2-1: not finished, 1 turns so far",
+        "--- turn 1: model 0.0 s, tools 0.0 s",
+        "    hm",
+    ]
+    assert main(["show", str(run), "--task", "norm"]) == 0
+    assert "not finished" not in capfd.readouterr().out
 
 
 def test_what_is_not_there_is_wrong_use(run: Path, capfd: pytest.CaptureFixture[str]) -> None:

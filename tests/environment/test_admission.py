@@ -18,7 +18,7 @@ class Owner:
 
 
 def test_the_longest_idle_gives_up_its_warm_judge() -> None:
-    admission = Admission(2)
+    admission = Admission(1)
     first, second, third = Owner(), Owner(), Owner()
     assert admission.claim(first)
     with admission.enter(second):

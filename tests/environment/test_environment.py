@@ -12,8 +12,10 @@ import pytest
 from cuda_agent.environment.environment import Environment
 from cuda_agent.environment.result import Evaluation, Stage
 from cuda_agent.environment.submission import Submission
+from cuda_agent.errors import InfrastructureError
 from cuda_agent.judge.judge import Artifact, Judge
 from cuda_agent.judge.policy import load_policy
+from cuda_agent.judge.result import VerifyResult, VerifyStatus
 from cuda_agent.sandbox.protocol import Completed, Limits, Sandbox
 from cuda_agent.tasks.target import Target
 from cuda_agent.tasks.task import Task
@@ -51,6 +53,41 @@ def test_build_and_verify_from_inside(environment: Environment, submission: Subm
     assert verified.returncode == 0, verified
     assert verified.stdout.splitlines()[-1].startswith("verify: ok (5 draws")
     assert environment.submissions == ()
+
+
+def test_a_judge_that_was_cooled_starts_again_and_a_closed_one_does_not(
+    environment: Environment, submission: Submission
+) -> None:
+    fill(environment, submission)
+    assert environment.cool()
+    assert environment.evaluate(Stage.BUILD).failed_stage is None
+    evaluation = environment.evaluate(Stage.VERIFY)
+    assert evaluation.verify is not None
+    assert evaluation.failed_stage is None
+    environment.__exit__(None, None, None)
+    with pytest.raises(InfrastructureError, match="closed before"):
+        environment.judge_again(submission)
+
+
+def test_a_judge_at_work_is_not_cooled(
+    environment: Environment, submission: Submission, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(environment, submission)
+    begun, go_on = threading.Event(), threading.Event()
+
+    def examine(self: Judge, artifact: Artifact, *, profile: bool) -> tuple[VerifyResult, None]:
+        begun.set()
+        assert go_on.wait(60.0)
+        return VerifyResult(status=VerifyStatus.OK), None
+
+    monkeypatch.setattr(Judge, "examine", examine)
+    working = threading.Thread(target=environment.evaluate, args=(Stage.VERIFY,))
+    working.start()
+    assert begun.wait(60.0)
+    assert not environment.cool()
+    go_on.set()
+    working.join(60.0)
+    assert environment.cool()
 
 
 def test_an_empty_workspace_fails_politely(environment: Environment, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +12,9 @@ import pytest
 
 from cuda_agent.environment.channel import Answer, Channel
 from cuda_agent.environment.client import CHANNEL_VARIABLE
-from cuda_agent.environment.pause import find_company, paused_company
-from cuda_agent.sandbox.protocol import Command, Mount, Sandbox
+from cuda_agent.environment.pause import Company, find_children, find_company, paused_company
+from cuda_agent.sandbox.build import build_sandbox
+from cuda_agent.sandbox.protocol import Command, Containment, Mount, Running, Sandbox
 
 COUNT = "import sys, time\nwhile True:\n open(sys.argv[1], 'a').write('x')\n time.sleep(0.002)"
 
@@ -94,3 +96,45 @@ def test_in_the_sandbox_a_background_job_stands_still_while_its_command_asks(
             )
         )
     assert ended.stdout == "True True\n", ended
+
+
+def start_counting(sandbox: Sandbox, folder: Path) -> Running:
+    command = Command(
+        argv=[sys.executable, "-c", COUNT, str(folder / "count")],
+        cwd=folder,
+        mounts=[Mount(path=folder, writable=True)],
+    )
+    return sandbox.start(command, folder.parent / "log")
+
+
+@pytest.mark.parametrize("kind", [Containment.AUTO, Containment.PROCESS])
+def test_other_commands_of_the_company_stand_still_and_none_starts(kind: Containment, tmp_path: Path) -> None:
+    sandbox = build_sandbox(kind)
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    company = Company()
+    with company.start(lambda: start_counting(sandbox, folder)) as counting:
+        while not (folder / "count").exists():
+            time.sleep(0.01)
+        assert find_children(counting.pid)
+        begun = threading.Event()
+        with company.still(0):
+            time.sleep(0.05)
+            before = (folder / "count").stat().st_size
+
+            def start() -> Running:
+                begun.set()
+                return counting
+
+            starting = threading.Thread(target=company.start, args=(start,))
+            starting.start()
+            time.sleep(0.2)
+            assert (folder / "count").stat().st_size == before
+            assert not begun.is_set()
+        starting.join(10.0)
+        assert begun.is_set()
+        deadline_s = time.monotonic() + 5.0
+        while (folder / "count").stat().st_size == before:
+            assert time.monotonic() < deadline_s
+            time.sleep(0.01)
+    assert find_children(counting.pid) == ()

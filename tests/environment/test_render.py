@@ -88,8 +88,21 @@ def test_the_next_milestone_is_named_by_its_time(
     assert lines[-1] == f"reward: {reward}"
     following = [line for line in lines if line.startswith("  next:")]
     assert following == (
-        [] if needed is None else [f"  next: stay safely below {needed} ms, 5% under torch.compile"]
+        []
+        if needed is None
+        else [f"  next: stay safely below {needed} ms, 5% under torch.compile: and more steadily than now"]
     )
+
+
+def test_the_next_milestone_says_how_much_is_lacking_and_the_floor_how_much_there_is() -> None:
+    slow = Ratio(point=0.8, low=0.79, high=0.81)
+    changes = {"over_eager": slow, "candidate": timing(18.6), "floor_ms": 3.1}
+    lines = render(RewardLine.FINAL, build=BUILD, verify=VERIFY, profile=PROFILE.model_copy(update=changes))
+    assert lines[-3:] == [
+        "  next: stay safely below 14.155 ms, 5% under eager: at least 24% less than now",
+        "  floor 3.100 ms, all bytes moved once; candidate takes 6.0x that",
+        "reward: 1",
+    ]
 
 
 def test_a_task_that_does_not_compile() -> None:

@@ -17,6 +17,9 @@ REFILL = 0.75
 REPLY_SHARE = 0.25
 """At most this share of the window is left free for the next reply."""
 
+LEAST_SHARE = 0.5
+"""Texts are never taken for fewer tokens than this share of the estimate: some servers count new ones."""
+
 WORTH_CHARACTERS = 200
 """Shorter output is never left out: the note would save nothing."""
 
@@ -56,7 +59,8 @@ class Window:
     def learn(self, messages: Sequence[Message], reply: Reply) -> None:
         """Compare the server's count of what it was sent, where it gives one, with the estimate."""
         if reply.usage.prompt_tokens:
-            self._true_share = reply.usage.prompt_tokens / estimate_tokens(messages, self._tools)
+            share = reply.usage.prompt_tokens / estimate_tokens(messages, self._tools)
+            self._true_share = max(LEAST_SHARE, share)
 
 
 def fit_messages(messages: Sequence[Message], *, limit_tokens: int, keep: Keep) -> tuple[Message, ...] | None:

@@ -16,8 +16,8 @@ from cuda_agent.agent.loop import Stop, Surroundings, run_loop
 from cuda_agent.agent.prompt import build_prompt
 from cuda_agent.agent.record import EpisodeRecord
 from cuda_agent.agent.tools.bash import BashTool
+from cuda_agent.agent.tools.commands import Commands
 from cuda_agent.agent.tools.edit import EditTool
-from cuda_agent.agent.tools.jobs import Jobs
 from cuda_agent.agent.tools.outputs import Outputs
 from cuda_agent.agent.tools.search import SearchTool
 from cuda_agent.agent.tools.tool import Tool
@@ -141,8 +141,8 @@ def _converse(
     )
     captured = CapturedChat(PatientChat(host.chat, retries=limits.retries))
     budgeted = BudgetedChat(captured, host.config.budget)
-    with Jobs(host.sandbox, environment.company) as jobs:
-        tools = build_tools(environment, jobs, outputs=outputs, limits=limits)
+    with Commands(host.sandbox, environment.company) as commands:
+        tools = build_tools(environment, commands, outputs=outputs, limits=limits)
         try:
             stop = run_loop(budgeted, tools, prompt=prompt, around=around)
         except BudgetError as error:
@@ -153,13 +153,13 @@ def _converse(
 
 
 def build_tools(
-    environment: Environment, jobs: Jobs, *, outputs: Outputs, limits: EpisodeLimits
+    environment: Environment, commands: Commands, *, outputs: Outputs, limits: EpisodeLimits
 ) -> dict[str, Tool]:
     """The three tools, by name, acting in an environment's workspace."""
     shell = dataclasses.replace(environment.shell, limits=Limits(wall_s=limits.command_s))
     tools: list[Tool] = [
-        BashTool(jobs, shell, outputs),
+        BashTool(commands, shell, outputs),
         EditTool(environment.workspace, shown_characters=limits.shown_characters),
-        SearchTool(jobs, shell, outputs),
+        SearchTool(commands, shell, outputs),
     ]
     return {tool.schema.name: tool for tool in tools}

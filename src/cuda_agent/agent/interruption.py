@@ -1,5 +1,6 @@
 """Ending an episode from outside, whatever it waits for."""
 
+import _thread
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
@@ -43,7 +44,8 @@ class Interruption:
             if self._is_set:
                 raise EpisodeInterruptedError("interrupted")
             self._waiting.add(outcome)  # type: ignore[arg-type]
-        threading.Thread(target=_fulfil, args=(outcome, act), name="act", daemon=True).start()
+        # Without Thread's handshake, which would wait for the scheduler once more; it is a daemon too.
+        _thread.start_new_thread(_fulfil, (outcome, act))
         try:
             return outcome.result(timeout_s)
         finally:

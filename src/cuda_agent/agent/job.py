@@ -1,8 +1,9 @@
 """Many tasks, some episodes each, several at once, resumable."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -108,13 +109,15 @@ def run_job(
         admission=Admission(),
     )
     failures: dict[str, str] = {}
-    for ended in _hold_all(missing, host, observer=observer, concurrency=concurrency):
-        task_id = ended.attempt.task.task_id
-        if ended.outcome is None:
-            failures[task_id] = ended.failure
-        else:
-            done[ended.attempt.key] = ended.outcome
-            _write(run, _combine(attempts, done, failures=failures), task_id=task_id)
+    # Closed at once when something is raised here, so that nobody works on for nothing.
+    with closing(_hold_all(missing, host, observer=observer, concurrency=concurrency)) as endings:
+        for ended in endings:
+            task_id = ended.attempt.task.task_id
+            if ended.outcome is None:
+                failures[task_id] = ended.failure
+            else:
+                done[ended.attempt.key] = ended.outcome
+                _write(run, _combine(attempts, done, failures=failures), task_id=task_id)
     result = _combine(attempts, done, failures=failures)
     _write(run, result)
     return result
@@ -122,13 +125,11 @@ def run_job(
 
 def _hold_all(
     attempts: list[Attempt], host: Host, *, observer: Observer, concurrency: int
-) -> Iterator[Ended]:
+) -> Generator[Ended, None, None]:
     """Each attempt as it ends; whatever goes wrong here ends the others before it is told."""
     pool = ThreadPoolExecutor(concurrency, thread_name_prefix="episode")
     try:
-        futures: list[Future[Ended]] = [
-            pool.submit(_hold, each, host, observer=observer) for each in attempts
-        ]
+        futures = [pool.submit(_hold, each, host, observer=observer) for each in attempts]
         for future in as_completed(futures):
             yield future.result()
     finally:

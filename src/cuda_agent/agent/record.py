@@ -15,6 +15,9 @@ from cuda_agent.rundir import RunDir
 TRAJECTORIES = "trajectories.jsonl"
 """Where a run keeps its finished episodes."""
 
+LIVE = "live"
+"""Where a run keeps the turns of episodes that are not finished: one file each, by task id and number."""
+
 FINALISTS = 3
 """How many of an episode's submissions may be judged once more in the end."""
 
@@ -36,22 +39,14 @@ class EpisodeRecord:
         self._environment = environment
         self._run = run
         self._on_turn = on_turn
-        self._live = f"live/{environment.setting.task.task_id}-{number}.jsonl"
+        self._live = f"{LIVE}/{environment.setting.task.task_id}-{number}.jsonl"
         run.remove(self._live)
 
     def add(self, turn: Turn) -> None:
         """Keep one turn, and what was submitted in it."""
-        for judged in self._environment.submissions[len(self.submissions) :]:
-            self.submissions.append(
-                SubmissionRecord(
-                    turn=len(self.turns),
-                    sha=judged.submission.sha,
-                    evaluation=judged.evaluation,
-                    reward=self.compute_reward(judged.evaluation),
-                )
-            )
         self.turns.append(turn)
-        self._run.append(self._live, turn)
+        self._collect()
+        self._run.append(self._live, turn, is_forced=False)
         self._on_turn(turn)
 
     @property
@@ -75,6 +70,8 @@ class EpisodeRecord:
         Raises:
             InfrastructureError: the machine failed at the last try too.
         """
+        # What a background command submitted after the last turn's end counts too.
+        self._collect()
         judged = self._environment.submissions[: len(self.submissions)]
         if len(judged) < 2:
             return judged[0].evaluation if judged else None
@@ -87,6 +84,18 @@ class EpisodeRecord:
             if fresh[-1].failed_stage is None:
                 return fresh[-1]
         return fresh[0]
+
+    def _collect(self) -> None:
+        """Keep what was submitted since the last time, as of the last turn."""
+        for judged in self._environment.submissions[len(self.submissions) :]:
+            self.submissions.append(
+                SubmissionRecord(
+                    turn=max(0, len(self.turns) - 1),
+                    sha=judged.submission.sha,
+                    evaluation=judged.evaluation,
+                    reward=self.compute_reward(judged.evaluation),
+                )
+            )
 
     def _judge_again(self, submission: Submission, *, retries: int) -> Evaluation:
         for tried in range(retries):

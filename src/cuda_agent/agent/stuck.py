@@ -3,9 +3,10 @@
 A pure function over messages, so that whoever filters finished trajectories applies the loop's own rule.
 """
 
-import json
 import re
 from collections.abc import Iterator, Sequence
+
+from pydantic import JsonValue
 
 from cuda_agent.llm.chat import Message, Role, ToolCall
 
@@ -31,6 +32,8 @@ NEXT_COMMAND = re.compile(r"&&|\|\||[;|&\n]")
 REDIRECTION = re.compile(r"\d?>\s*/dev/null\b|\d?>&\d|&>\s*/dev/null\b")
 ASSIGNMENT = re.compile(r"\w+=\S*")
 
+_Action = tuple[str, dict[str, JsonValue] | None, str]
+
 
 def find_stuck(messages: Sequence[Message], *, repeated_turns: int, idle_turns: int) -> str:
     """Why the agent was stuck at some point of a conversation; empty when it never was.
@@ -38,10 +41,12 @@ def find_stuck(messages: Sequence[Message], *, repeated_turns: int, idle_turns: 
     It is when it asks for exactly the same `repeated_turns` times in a row (one turn, or a cycle of up to
     three), or when in `idle_turns` turns in a row it changes no file.
     """
-    actions: list[tuple[str, ...]] = []
+    actions: list[tuple[_Action, ...]] = []
     idle = 0
     for calls, answers in _split_turns(messages):
-        actions.append(tuple(map(_identify, calls)))
+        # Waiting for a background command is no repetition, however often it is asked after.
+        if not calls or not all(map(_only_waits, calls)):
+            actions.append(tuple(map(_identify, calls)))
         failed = {answer.tool_call_id for answer in answers if answer.content.startswith(ERROR)}
         changes = any(may_change(call) for call in calls if call.id not in failed)
         idle = 0 if changes else idle + 1
@@ -64,6 +69,10 @@ def may_change(call: ToolCall) -> bool:
     return False
 
 
+def _only_waits(call: ToolCall) -> bool:
+    return call.name == "bash" and (call.arguments or {}).get("job") is not None
+
+
 def _only_looks(command: str) -> bool:
     if CHANGING.search(command):
         return False
@@ -72,7 +81,7 @@ def _only_looks(command: str) -> bool:
     return all(LOOKING.fullmatch(found[0].rpartition("/")[2]) for found in words if found)
 
 
-def _find_cycle(actions: Sequence[tuple[str, ...]], repeated_turns: int) -> int:
+def _find_cycle(actions: Sequence[tuple[_Action, ...]], repeated_turns: int) -> int:
     """How long the cycle is with which the actions end so many times; 0 when they do not."""
     for length in range(1, CYCLE_TURNS + 1):
         last = actions[-length * repeated_turns :]
@@ -81,8 +90,8 @@ def _find_cycle(actions: Sequence[tuple[str, ...]], repeated_turns: int) -> int:
     return 0
 
 
-def _identify(call: ToolCall) -> str:
-    return json.dumps([call.name, call.arguments, call.raw_arguments], sort_keys=True)
+def _identify(call: ToolCall) -> _Action:
+    return call.name, call.arguments, call.raw_arguments
 
 
 def _split_turns(messages: Sequence[Message]) -> Iterator[tuple[tuple[ToolCall, ...], list[Message]]]:

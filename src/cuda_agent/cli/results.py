@@ -1,9 +1,9 @@
-"""What came of a job, as a table."""
+"""What came of a job, as tables."""
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from cuda_agent.agent.outcome import JobOutcome, Outcome, TaskOutcome
+from cuda_agent.agent.outcome import JobOutcome, Outcome
 from cuda_agent.cli.exit_code import ExitCode
 from cuda_agent.environment.result import Evaluation
 from cuda_agent.judge.result import Ratio, Timing
@@ -22,31 +22,39 @@ COLUMNS = (
 
 
 def build_results_table(result: JobOutcome) -> Table:
-    """A row for each task, from its best episode: verdict, times, speed-ups, reward, effort.
-
-    Where a task has several episodes, also how many there are, pass@k and best-of-k.
-    """
+    """A row for each task, from its best episode: verdict, times, speed-ups, reward, effort."""
     table = Table(box=SIMPLE_HEAD)
     table.add_column("module", overflow="fold")
     table.add_column("verdict", overflow="fold")
-    ks = [*result.pass_at_k] if [*result.pass_at_k] != [1] else []
-    extra = (*(("episodes",) if ks else ()), *(f"pass@{k}" for k in ks), *(f"best of {k}" for k in ks))
-    for column in (*COLUMNS, *extra):
+    for column in COLUMNS:
         table.add_column(column, justify="right")
     for task in result.tasks:
-        table.add_row(*_describe_best(task.best), *(_describe_many(task, ks) if ks else ()))
-    if ks and len(result.tasks) > 1:
+        table.add_row(*_describe_best(task.best))
+    return table
+
+
+def build_estimates_table(result: JobOutcome) -> Table | None:
+    """What k episodes bring: pass@k and best-of-k of each task and of all; None where each has one."""
+    ks = [*result.pass_at_k]
+    if ks in ([], [1]):
+        return None
+    table = Table(box=SIMPLE_HEAD)
+    table.add_column("module", overflow="fold")
+    for column in ("episodes", *(f"pass@{k}" for k in ks), *(f"best of {k}" for k in ks)):
+        table.add_column(column, justify="right")
+    for task in result.tasks:
+        estimates = _describe_estimates(task.pass_at_k, task.best_of_k, ks=ks)
+        table.add_row(_shorten(task.task_id), str(len(task.rewards)), *estimates)
+    if len(result.tasks) > 1:
         total = sum(len(task.rewards) for task in result.tasks)
-        blank = [""] * len(COLUMNS)
-        means = _describe_estimates(result.pass_at_k, result.best_of_k, ks=ks)
         table.add_section()
-        table.add_row("all", "", *blank, str(total), *means)
+        table.add_row("all", str(total), *_describe_estimates(result.pass_at_k, result.best_of_k, ks=ks))
     return table
 
 
 def _describe_best(outcome: Outcome) -> tuple[str, ...]:
     return (
-        outcome.task_id.rpartition("-")[0],
+        _shorten(outcome.task_id),
         describe_verdict(outcome),
         *_describe_times(outcome.final),
         f"{outcome.reward:g}",
@@ -55,8 +63,8 @@ def _describe_best(outcome: Outcome) -> tuple[str, ...]:
     )
 
 
-def _describe_many(task: TaskOutcome, ks: list[int]) -> tuple[str, ...]:
-    return str(len(task.rewards)), *_describe_estimates(task.pass_at_k, task.best_of_k, ks=ks)
+def _shorten(task_id: str) -> str:
+    return task_id.rpartition("-")[0]
 
 
 def _describe_estimates(

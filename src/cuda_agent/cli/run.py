@@ -14,7 +14,12 @@ from cuda_agent.agent.policy import build_policy
 from cuda_agent.cli.console import build_console
 from cuda_agent.cli.job_source import load_saved_job, load_tasks, open_run
 from cuda_agent.cli.progress import ConsoleProgress
-from cuda_agent.cli.results import build_results_table, choose_exit_code, describe_usage
+from cuda_agent.cli.results import (
+    build_estimates_table,
+    build_results_table,
+    choose_exit_code,
+    describe_usage,
+)
 from cuda_agent.cli.target import choose_target
 from cuda_agent.sandbox.build import build_sandbox
 from cuda_agent.tasks.target import Target
@@ -48,7 +53,8 @@ def run_run(config: RunConfig) -> int:
         result = run_job(
             job, chat=chat, sandbox=sandbox, run=run, observer=progress, concurrency=config.concurrency
         )
-    console.print(build_results_table(result))
+    for table in filter(None, (build_results_table(result), build_estimates_table(result))):
+        console.print(table)
     if usage := describe_usage(result.usage):
         print(usage)
     return choose_exit_code(result)

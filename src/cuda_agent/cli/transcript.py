@@ -4,7 +4,7 @@ Only our own lines begin at the margin: whatever model, task and kernels wrote i
 that it can neither move the cursor nor pass for a line of ours.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -66,6 +66,16 @@ def render_trajectory(trajectory: Trajectory, *, shown_lines: int | None = SHOWN
     verdict = f"{describe_verdict(outcome)}{_describe_times(trajectory.final)}"
     effort = f"{outcome.turns} turns, {outcome.submissions} submissions, {outcome.seconds:.0f} s"
     yield Line(f"=== reward {trajectory.reward:g}: {verdict}; {effort}", Style.REWARD)
+
+
+def render_unfinished(
+    name: str, turns: Sequence[Turn], *, shown_lines: int | None = SHOWN_LINES
+) -> Iterator[Line]:
+    """The turns of an episode that was interrupted, or goes on."""
+    yield Line(f"=== {make_printable(name)}: not finished, {len(turns)} turns so far", Style.HEADING)
+    history = FileHistory()
+    for number, turn in enumerate(turns):
+        yield from _render_turn(turn, number, history=history, shown_lines=shown_lines)
 
 
 def _render_turn(turn: Turn, number: int, *, history: FileHistory, shown_lines: int | None) -> Iterator[Line]:

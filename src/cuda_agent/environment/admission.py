@@ -1,4 +1,4 @@
-"""How many judges a machine bears: some work at once, and no more than those stay warm.
+"""How many judges a machine bears: some work at once, and only a few more stay warm.
 
 A warm judge is two processes with torch in them. With many episodes at once most wait for their model,
 and their judges would fill the memory and take the processors from those that measure.
@@ -9,6 +9,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
+
+WARM_A_PLACE = 2
+"""How many judges may be warm for each that may work: starting one takes longer than most evaluations."""
 
 
 class Judging(Protocol):
@@ -24,15 +27,16 @@ class Admission:
 
     def __init__(self, places: int | None = None) -> None:
         """By default half as many places as there are cores for us."""
-        self._places = places or max(1, len(os.sched_getaffinity(0)) // 2)
-        self._free = threading.Semaphore(self._places)
+        places = places or max(1, len(os.sched_getaffinity(0)) // 2)
+        self._free = threading.Semaphore(places)
+        self._most_warm = places * WARM_A_PLACE
         self._lock = threading.Lock()
         self._warm: list[Judging] = []
 
     def claim(self, owner: Judging) -> bool:
         """Whether the owner may warm its judge before it is needed: as long as there is room."""
         with self._lock:
-            if len(self._warm) >= self._places:
+            if len(self._warm) >= self._most_warm:
                 return False
             self._warm.append(owner)
             return True
@@ -54,5 +58,5 @@ class Admission:
         """Make the owner the last one that was used, and give those for whom there is no more room."""
         with self._lock:
             used = [*(each for each in self._warm if each is not owner), owner]
-            self._warm = used[-self._places :]
-            return used[: -self._places]
+            self._warm = used[-self._most_warm :]
+            return used[: -self._most_warm]

@@ -169,10 +169,14 @@ class Environment:
         self._admission.leave(self)
         self._judge.close()
 
-    def _serve(self, verb: str, peer: int) -> Answer:
-        """Answer one command of the workspace; while it is measured, all others there are held still."""
-        with self.company.still(peer) if verb in MEASURED else nullcontext():
-            evaluation = self.submit() if verb == SUBMIT else self.evaluate(STAGE_OF_VERB[verb])
+    def answer(self, verb: str) -> Answer:
+        """Do what the workspace's command of that name does: what it prints, and its exit status."""
+        evaluation = self.submit() if verb == SUBMIT else self.evaluate(STAGE_OF_VERB[verb])
         line = {"profile": RewardLine.PREVIEW, SUBMIT: RewardLine.FINAL}.get(verb, RewardLine.NONE)
         passed = evaluation.failed_stage is None
         return Answer(0 if passed else 1, render_evaluation(evaluation, reward_line=line))
+
+    def _serve(self, verb: str, peer: int) -> Answer:
+        """Answer one command of the workspace; while it is measured, all others there are held still."""
+        with self.company.still(peer) if verb in MEASURED else nullcontext():
+            return self.answer(verb)

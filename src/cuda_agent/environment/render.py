@@ -111,6 +111,9 @@ def _render_profile(profile: ProfileResult, *, at_lower_bound: bool) -> Iterator
     else:
         yield f"  torch.compile does not run this task ({_first_line(profile.compile_error)}); eager decides"
     yield from _render_next(profile, at_lower_bound=at_lower_bound)
+    if profile.floor_ms > 0.0:
+        times = profile.candidate.median_ms / profile.floor_ms
+        yield f"  floor {profile.floor_ms:.3f} ms, all bytes moved once; candidate takes {times:.1f}x that"
 
 
 def _render_next(profile: ProfileResult, *, at_lower_bound: bool) -> Iterator[str]:
@@ -125,7 +128,10 @@ def _render_next(profile: ProfileResult, *, at_lower_bound: bool) -> Iterator[st
         reached = ratio.low if at_lower_bound else ratio.point
         if 1.0 - 1.0 / reached <= MARGIN:
             needed_ms = timing.median_ms * (1.0 - MARGIN)
-            yield f"  next: stay safely below {needed_ms:.3f} ms, {MARGIN:.0%} under {name}"
+            assert profile.candidate is not None
+            saved = 1.0 - needed_ms / profile.candidate.median_ms
+            faster = f"at least {saved:.0%} less than now" if saved > 0.005 else "and more steadily than now"
+            yield f"  next: stay safely below {needed_ms:.3f} ms, {MARGIN:.0%} under {name}: {faster}"
             return
 
 

@@ -9,7 +9,7 @@ import pytest
 from pydantic import JsonValue
 
 from cuda_agent.agent.tools.bash import BashTool
-from cuda_agent.agent.tools.jobs import Jobs
+from cuda_agent.agent.tools.commands import Commands
 from cuda_agent.agent.tools.outputs import Outputs
 from cuda_agent.agent.tools.tool import InvalidCallError
 from cuda_agent.environment.pause import Company
@@ -17,14 +17,14 @@ from cuda_agent.sandbox.protocol import Command, Limits, Mount, Sandbox
 
 
 @pytest.fixture
-def jobs(sandbox: Sandbox) -> Iterator[Jobs]:
+def commands(sandbox: Sandbox) -> Iterator[Commands]:
     """An episode's commands."""
-    with Jobs(sandbox, Company()) as opened:
+    with Commands(sandbox, Company()) as opened:
         yield opened
 
 
 @pytest.fixture
-def bash(jobs: Jobs, tmp_path: Path) -> BashTool:
+def bash(commands: Commands, tmp_path: Path) -> BashTool:
     """A shell in an empty folder, at most 10 seconds a command."""
     folder = tmp_path / "workspace"
     folder.mkdir()
@@ -35,7 +35,7 @@ def bash(jobs: Jobs, tmp_path: Path) -> BashTool:
         env={"CHANNEL": "here"},
         limits=Limits(wall_s=10.0),
     )
-    return BashTool(jobs, shell, Outputs(folder))
+    return BashTool(commands, shell, Outputs(folder))
 
 
 @pytest.mark.parametrize(
@@ -69,9 +69,9 @@ def test_a_command_that_hangs_is_killed_with_what_it_said(bash: BashTool) -> Non
     assert time.monotonic() - start_s < 8.0
 
 
-def test_the_limit_cannot_be_raised_by_asking(jobs: Jobs, tmp_path: Path) -> None:
+def test_the_limit_cannot_be_raised_by_asking(commands: Commands, tmp_path: Path) -> None:
     shell = Command(argv=("true",), cwd=tmp_path, mounts=(Mount(path=tmp_path),), limits=Limits(wall_s=0.5))
-    bash = BashTool(jobs, shell, Outputs(tmp_path))
+    bash = BashTool(commands, shell, Outputs(tmp_path))
     assert bash.run({"command": "sleep 60", "timeout_s": 900}) == "[killed after 0.5 s]"
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cuda_agent.agent.tools.jobs import Jobs
+from cuda_agent.agent.tools.commands import Commands
 from cuda_agent.agent.tools.outputs import Outputs
 from cuda_agent.agent.tools.search import SearchTool
 from cuda_agent.agent.tools.tool import InvalidCallError
@@ -25,8 +25,8 @@ def search(sandbox: Sandbox, tmp_path: Path) -> Iterator[SearchTool]:
     (folder / "kernels" / "a.o").write_bytes(b"\0int model;\n")
     (folder / "long.txt").write_text("needle" + "x" * 5000 + "\n" + "many\n" * 500)
     shell = Command(argv=("true",), cwd=folder, mounts=(Mount(path=folder, writable=True),))
-    with Jobs(sandbox, Company()) as jobs:
-        yield SearchTool(jobs, shell, Outputs(folder))
+    with Commands(sandbox, Company()) as commands:
+        yield SearchTool(commands, shell, Outputs(folder))
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,13 @@ from typing import Annotated
 
 from pydantic import Field, JsonValue
 
-from cuda_agent.agent.tools.jobs import Job, Jobs, Look
+from cuda_agent.agent.tools.commands import LOG_BYTES, Commands, Look, Started
 from cuda_agent.agent.tools.outputs import Outputs
 from cuda_agent.agent.tools.tool import ArgumentText, InvalidCallError, build_schema, parse_arguments
 from cuda_agent.config import Record
 from cuda_agent.sandbox.protocol import Command
 
-BACKGROUND_JOBS = 4
+BACKGROUND_COMMANDS = 4
 """How many background commands may run at once."""
 
 READ_S = 30.0
@@ -37,14 +37,14 @@ class BashArguments(Record):
 class BashTool:
     """Runs commands in the sandbox; what one leaves running ends with it, unless it is in the background."""
 
-    def __init__(self, jobs: Jobs, shell: Command, outputs: Outputs) -> None:
+    def __init__(self, commands: Commands, shell: Command, outputs: Outputs) -> None:
         """`shell` is a command without a program: where it runs, what it sees, its limits."""
         self.schema = build_schema("bash", BashArguments)
         """The tool as a model sees it."""
-        self._jobs = jobs
+        self._commands = commands
         self._shell = shell
         self._outputs = outputs
-        self._background: dict[int, Job] = {}
+        self._background: dict[int, Started] = {}
 
     def run(self, arguments: Mapping[str, JsonValue]) -> str:
         """Run, start, read or stop a command; its output, the middle cut, and how it ended unless well.
@@ -63,21 +63,21 @@ class BashTool:
         return self._run(asked.command, self._limit(asked.timeout_s))
 
     def _run(self, command: str, wall_s: float) -> str:
-        job = self._launch(command)
+        job = self._launch(command, file_bytes=self._shell.limits.file_bytes)
         ended = job.wait(wall_s)
         job.stop()
         look = job.look()
         job.forget()
-        self._jobs.check_setup(self._shell, look)
+        self._commands.check_setup(self._shell, look)
         how = _tell_end(look) if ended else f"[killed after {wall_s:g} s]"
         return self._show(look, how) or "[no output]"
 
     def _start(self, command: str) -> str:
         running = [number for number, job in self._background.items() if not job.wait(0.0)]
-        if len(running) >= BACKGROUND_JOBS:
+        if len(running) >= BACKGROUND_COMMANDS:
             return f"error: jobs {', '.join(map(str, running))} are running; stop one, or wait for one"
         number = len(self._background) + 1
-        self._background[number] = self._launch(command)
+        self._background[number] = self._launch(command, file_bytes=LOG_BYTES)
         return f"[job {number} started; read it with job={number}, end it with job={number} and stop=true]"
 
     def _read(self, number: int, asked: BashArguments) -> str:
@@ -85,7 +85,7 @@ class BashTool:
         if job is None:
             known = ", ".join(map(str, self._background)) or "none"
             raise InvalidCallError(f"job: there is no job {number}; those started are: {known}")
-        ended = job.wait(0.0 if asked.stop else min(READ_S, self._limit(asked.timeout_s)))
+        ended = job.wait(0.0 if asked.stop else self._limit(asked.timeout_s or READ_S))
         if asked.stop:
             job.stop()
         look = job.look()
@@ -96,8 +96,11 @@ class BashTool:
             how = f"[job {number} still runs after {look.seconds:.0f} s]"
         return self._show(look, how)
 
-    def _launch(self, command: str) -> Job:
-        return self._jobs.start(dataclasses.replace(self._shell, argv=("bash", "-c", command)))
+    def _launch(self, command: str, *, file_bytes: int) -> Started:
+        limits = dataclasses.replace(self._shell.limits, file_bytes=file_bytes)
+        return self._commands.start(
+            dataclasses.replace(self._shell, argv=("bash", "-c", command), limits=limits)
+        )
 
     def _limit(self, timeout_s: float | None) -> float:
         longest_s = self._shell.limits.wall_s

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from cuda_agent.agent.tools.jobs import Jobs
+from cuda_agent.agent.tools.commands import Commands
 from cuda_agent.agent.tools.outputs import Outputs
 from cuda_agent.agent.tools.tool import ArgumentText, InvalidCallError, build_schema, parse_arguments
 from cuda_agent.config import Record
@@ -38,11 +38,11 @@ class SearchArguments(Record):
 class SearchTool:
     """Searches with grep in the sandbox, so that neither a link nor a slow pattern does harm."""
 
-    def __init__(self, jobs: Jobs, shell: Command, outputs: Outputs) -> None:
+    def __init__(self, commands: Commands, shell: Command, outputs: Outputs) -> None:
         """`shell` is a command without a program: where it runs, what it sees, its limits."""
         self.schema = build_schema("search", SearchArguments)
         """The tool as a model sees it."""
-        self._jobs = jobs
+        self._commands = commands
         self._shell = shell
         self._outputs = outputs
 
@@ -57,7 +57,7 @@ class SearchTool:
             raise InvalidCallError("glob: a file name's pattern such as *.cu; give the folder in path")
         include = [f"--include={asked.glob}"] if asked.glob else []
         grep = ("grep", "-rnHIE", *include, "-e", asked.pattern, "--", asked.path)
-        job = self._jobs.start(dataclasses.replace(self._shell, argv=grep))
+        job = self._commands.start(dataclasses.replace(self._shell, argv=grep))
         limit_s = min(SEARCH_S, self._shell.limits.wall_s)
         ended = job.wait(limit_s)
         job.stop()

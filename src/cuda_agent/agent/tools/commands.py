@@ -21,7 +21,7 @@ KEPT_BYTES = 4 << 20
 """How much of one command's output is read; of a longer one the middle is left out."""
 
 LOG_BYTES = 256 << 20
-"""A command that prints more is killed while it is waited for."""
+"""A command that prints more is killed while it is waited for, or, in the background, by the system."""
 
 LOOK_S = 0.5
 """How often the length of the output is looked at meanwhile."""
@@ -42,7 +42,7 @@ class Look:
     """Exit status, negative for the signal that ended it; None while it runs."""
 
 
-class Job:
+class Started:
     """One command; its output goes to a file that only we can reach."""
 
     def __init__(self, running: Running, log: Path) -> None:
@@ -89,7 +89,7 @@ class Job:
         self._log.unlink(missing_ok=True)
 
 
-class Jobs:
+class Commands:
     """Starts commands in a sandbox. Use it as a context: leaving it ends all of them."""
 
     def __init__(self, sandbox: Sandbox, company: Company) -> None:
@@ -103,7 +103,7 @@ class Jobs:
 
     def __enter__(self) -> Self:
         """Make room for what they print."""
-        folder = tempfile.TemporaryDirectory(prefix="jobs-", ignore_cleanup_errors=True)
+        folder = tempfile.TemporaryDirectory(prefix="commands-", ignore_cleanup_errors=True)
         self._folder = Path(self._stack.enter_context(folder))
         return self
 
@@ -115,7 +115,7 @@ class Jobs:
             self._is_over = True
         self._stack.close()
 
-    def start(self, command: Command) -> Job:
+    def start(self, command: Command) -> Started:
         """Start a command; its wall-clock limit is the caller's to keep.
 
         Raises:
@@ -126,7 +126,7 @@ class Jobs:
         running = self._company.start(lambda: self._sandbox.start(command, log))
         with self._lock:
             if not self._is_over:
-                return Job(self._stack.enter_context(running), log)
+                return Started(self._stack.enter_context(running), log)
         running.kill()
         raise InfrastructureError("the command came too late: the episode is over")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cuda_agent.agent.tools.jobs import Jobs
+from cuda_agent.agent.tools.commands import Commands
 from cuda_agent.environment.pause import Company
 from cuda_agent.errors import InfrastructureError
 from cuda_agent.sandbox.protocol import Command, Mount, Sandbox
@@ -16,8 +16,8 @@ def build_command(folder: Path, text: str) -> Command:
 
 
 def test_a_look_shows_what_is_new_and_how_it_ended(sandbox: Sandbox, tmp_path: Path) -> None:
-    with Jobs(sandbox, Company()) as jobs:
-        job = jobs.start(
+    with Commands(sandbox, Company()) as commands:
+        job = commands.start(
             build_command(tmp_path, "echo a; until [ -e go ]; do sleep 0.05; done; echo b; exit 4")
         )
         assert not job.wait(0.5)
@@ -33,21 +33,21 @@ def test_a_look_shows_what_is_new_and_how_it_ended(sandbox: Sandbox, tmp_path: P
 
 
 def test_waiting_ends_as_soon_as_the_command_does(sandbox: Sandbox, tmp_path: Path) -> None:
-    with Jobs(sandbox, Company()) as jobs:
+    with Commands(sandbox, Company()) as commands:
         start_s = time.monotonic()
-        assert jobs.start(build_command(tmp_path, "sleep 60 & true")).wait(50.0)
+        assert commands.start(build_command(tmp_path, "sleep 60 & true")).wait(50.0)
         assert time.monotonic() - start_s < 5.0
 
 
 def test_leaving_ends_every_command_and_lets_none_begin(sandbox: Sandbox, tmp_path: Path) -> None:
-    with Jobs(sandbox, Company()) as jobs:
-        jobs.start(build_command(tmp_path, "while true; do date +%N > beat; sleep 0.02; done"))
+    with Commands(sandbox, Company()) as commands:
+        commands.start(build_command(tmp_path, "while true; do date +%N > beat; sleep 0.02; done"))
         while not (tmp_path / "beat").exists():
             time.sleep(0.02)
     before = (tmp_path / "beat").read_text()
     time.sleep(0.2)
     assert (tmp_path / "beat").read_text() == before
     with pytest.raises((InfrastructureError, FileNotFoundError)):
-        jobs.start(build_command(tmp_path, "touch late"))
+        commands.start(build_command(tmp_path, "touch late"))
     time.sleep(0.2)
     assert not (tmp_path / "late").exists()
