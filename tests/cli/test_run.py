@@ -130,16 +130,16 @@ def test_an_endpoints_key_turns_up_nowhere(files: Path, repository: Path) -> Non
 
 
 def test_what_a_model_spent_is_told(files: Path, repository: Path) -> None:
-    answers = (say("", calls=[("bash", {"command": "true"})], usage=(1_500_000, 20_000)), say("No."))
+    answers = (say("", calls=[("bash", {"command": "true"})], usage=(1500, 20)), say("No."))
     with ChatServer(*answers) as server:
-        done = run_with_key(server, repository, "--max-cost", "3", "--sampling.temperature", "0.5")
+        done = run_with_key(server, repository, "--max-cost", "0.003", "--sampling.temperature", "0.5")
     assert re.search(r"tiny +nothing submitted \(budget\)", done.stdout)
-    assert "stopped: a cost of 3.2 reached --max-cost 3" in done.stdout
-    assert done.stdout.endswith("1,500,000 tokens read, 20,000 written, cost 3.2\n")
+    assert "stopped: a cost of 0.0032 reached --max-cost 0.003" in done.stdout
+    assert done.stdout.endswith("1,500 tokens read, 20 written, cost 0.0032\n")
     assert server.heard[0].body["temperature"] == 0.5
     saved = json.loads((files / "out" / "config.json").read_text())["config"]["episode"]
     assert saved["endpoint"]["base_url"] == server.address
-    assert saved["budget"] == {"max_cost": 3.0, "max_tokens_total": None}
+    assert saved["budget"] == {"max_cost": 0.003, "max_tokens_total": None}
 
 
 def find_sleepers() -> list[str]:

@@ -190,7 +190,7 @@ def test_an_endpoint_that_repeats_the_key_gives_nothing_away(
     status: int, capfd: pytest.CaptureFixture[str], everything_logged: io.StringIO
 ) -> None:
     repeated = say(f"you sent {KEY}", calls=[("echo", {"text": KEY})]).body
-    body = repeated if status == 200 else f"wrong key {KEY}"
+    body = repeated if status == 200 else json.dumps({"error": {"message": f"wrong key {KEY}"}})
     told = ""
     with ChatServer(Answer(status, body)) as server:
         try:
