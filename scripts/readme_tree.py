@@ -17,7 +17,7 @@ BESIDE = {
     "examples/": "modules to try it on, in the KernelBench convention",
     "tests/": "mirrors src/; test_house.py holds the house rules",
     "scripts/": "what Makefile and documents call",
-    "docs/": "words.md, log.md (experiments), results/, design/",
+    "docs/": "words.md, models.md, log.md (experiments), results/, design/",
 }
 
 

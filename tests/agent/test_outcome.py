@@ -18,7 +18,7 @@ def build_outcome(task_id: str, episode: int, *, reward: float, final: Evaluatio
         stop_reason=StopReason.FINISHED,
         stop_detail="",
         turns=1,
-        completion_tokens=0,
+        usage=Usage(),
         submissions=0,
         final=final,
         reward=reward,
@@ -49,7 +49,7 @@ def test_the_best_episode_stands_for_its_task(build_evaluation: BuildEvaluation)
 def test_a_trajectory_is_summarised() -> None:
     message = Message(role=Role.ASSISTANT, content="x")
     turn = Turn(
-        reply=Reply(message=message, usage=Usage(completion_tokens=7)),
+        reply=Reply(message=message, usage=Usage(completion_tokens=7, cost=0.25)),
         observations=(),
         seconds_model=0.0,
         seconds_tools=0.0,
@@ -66,7 +66,8 @@ def test_a_trajectory_is_summarised() -> None:
         stop_detail="why",
     )
     outcome = summarise(trajectory)
-    assert (outcome.episode, outcome.turns, outcome.completion_tokens) == (4, 2, 14)
+    assert (outcome.episode, outcome.turns, outcome.usage.completion_tokens) == (4, 2, 14)
     assert (outcome.stop_reason, outcome.stop_detail) == (StopReason.STUCK, "why")
     assert not outcome.is_verified
+    assert combine([outcome, outcome], failures={}).usage == Usage(completion_tokens=28, cost=1.0)
     assert combine([], failures={}).tasks == ()

@@ -6,23 +6,48 @@ import pytest
 
 from cuda_agent.agent.policy import build_policy
 from cuda_agent.errors import ConfigError, UserError
+from cuda_agent.llm.chat import ChatModel
+from cuda_agent.llm.endpoint import EndpointConfig, ToolCallForm
+from cuda_agent.llm.http import HttpChat
+from cuda_agent.llm.text_tools import TextToolChat
 from cuda_agent.sandbox.protocol import Sandbox
 from cuda_agent.tasks.target import Target
 
+LOCAL = EndpointConfig(base_url="http://127.0.0.1:9/v1")
+
+
+def build(spec: str, sandbox: Sandbox, *, endpoint: EndpointConfig = LOCAL) -> ChatModel:
+    return build_policy(spec, target=Target.CPU, sandbox=sandbox, endpoint=endpoint)
+
 
 def test_expert(sandbox: Sandbox) -> None:
-    assert build_policy("expert", target=Target.CPU, sandbox=sandbox).name == "expert"
+    assert build("expert", sandbox).name == "expert"
 
 
 def test_scripted(sandbox: Sandbox, tmp_path: Path) -> None:
     path = tmp_path / "a:b.toml"
     path.write_text("[[reply]]\ntext = 'hm'\n")
-    assert build_policy(f"scripted:{path}", target=Target.CPU, sandbox=sandbox).name == "scripted:a:b"
+    assert build(f"scripted:{path}", sandbox).name == "scripted:a:b"
     with pytest.raises(UserError, match=r"none\.toml: the script cannot be read"):
-        build_policy("scripted:none.toml", target=Target.CPU, sandbox=sandbox)
+        build("scripted:none.toml", sandbox)
 
 
-@pytest.mark.parametrize("spec", ["", "gpt", "scripted", "scripted:", "expert:3"])
+def test_an_endpoints_model_calls_tools_as_it_can(sandbox: Sandbox) -> None:
+    native = build("openai:org/model:free", sandbox)
+    assert isinstance(native, HttpChat)
+    assert native.name == "openai:org/model:free"
+    text = build("openai:small", sandbox, endpoint=LOCAL.replace(tool_calls=ToolCallForm.TEXT))
+    assert isinstance(text, TextToolChat)
+    assert text.name == "openai:small"
+
+
+def test_openais_own_address_needs_a_key(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(ConfigError, match="OPENAI_API_KEY"):
+        build("openai:gpt", sandbox, endpoint=EndpointConfig())
+
+
+@pytest.mark.parametrize("spec", ["", "gpt", "scripted", "scripted:", "expert:3", "openai", "openai:"])
 def test_an_unknown_policy_names_the_known_ones(sandbox: Sandbox, spec: str) -> None:
-    with pytest.raises(ConfigError, match=r"expert: .*; scripted:FILE: "):
-        build_policy(spec, target=Target.CPU, sandbox=sandbox)
+    with pytest.raises(ConfigError, match=r"expert: .*; openai:MODEL: .*; scripted:FILE: "):
+        build(spec, sandbox)

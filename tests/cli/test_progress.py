@@ -10,7 +10,7 @@ from cuda_agent.agent.job import Attempt
 from cuda_agent.agent.outcome import Outcome
 from cuda_agent.agent.trajectory import StopReason, Turn
 from cuda_agent.cli.progress import ConsoleProgress
-from cuda_agent.llm.chat import Message, Reply, Role, ToolCall
+from cuda_agent.llm.chat import Message, Reply, Role, ToolCall, Usage
 from cuda_agent.tasks.task import Task
 
 TASK = Task(name="relu", source="x")
@@ -21,7 +21,7 @@ END = Outcome(
     stop_reason=StopReason.STUCK,
     stop_detail="the same action\x1b[8m",
     turns=0,
-    completion_tokens=0,
+    usage=Usage(),
     submissions=0,
     final=None,
     reward=-1.0,

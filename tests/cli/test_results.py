@@ -12,10 +12,12 @@ from cuda_agent.cli.results import (
     build_estimates_table,
     build_results_table,
     choose_exit_code,
+    describe_usage,
     describe_verdict,
 )
 from cuda_agent.environment.result import BuildResult, BuildStatus, Evaluation, RulesResult, RulesStatus
 from cuda_agent.judge.result import ProfileResult, ProfileStatus, Ratio, Timing, VerifyResult, VerifyStatus
+from cuda_agent.llm.chat import Usage
 from cuda_agent.tasks.target import Target
 
 
@@ -26,7 +28,7 @@ def build_outcome(final: Evaluation | None, reward: float) -> Outcome:
         stop_reason=StopReason.FINISHED,
         stop_detail="",
         turns=0,
-        completion_tokens=0,
+        usage=Usage(),
         submissions=1,
         final=final,
         reward=reward,
@@ -120,3 +122,11 @@ def test_of_many_episodes_the_best_is_shown_with_pass_at_k_and_best_of_k() -> No
         ["other", "2", "0%", "0%", "-1.00", "-1.00"],
         ["all", "4", "25%", "50%", "0.00", "1.00"],
     ]
+
+
+def test_tokens_and_cost_are_told_where_they_were_counted() -> None:
+    first = Usage(prompt_tokens=1000, completion_tokens=20, cost=0.5)
+    second = Usage(prompt_tokens=500, completion_tokens=3, cost=0.25)
+    assert describe_usage(first + second) == "1,500 tokens read, 23 written, cost 0.75"
+    assert describe_usage(Usage(prompt_tokens=7)) == "7 tokens read, 0 written"
+    assert describe_usage(Usage()) == ""

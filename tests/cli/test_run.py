@@ -1,5 +1,6 @@
 """The verb `run`: what may be asked, what is printed, what Ctrl-C leaves. (The judged run is test_tiny.)"""
 
+import json
 import os
 import re
 import signal
@@ -11,9 +12,15 @@ from pathlib import Path
 import pytest
 
 from cuda_agent.agent.outcome import JobOutcome
+from cuda_agent.agent.record import TRAJECTORIES
+from cuda_agent.agent.trajectory import Trajectory
 from cuda_agent.cli.main import main
 from cuda_agent.environment.result import Evaluation
+from cuda_agent.rundir import read_records
 from cuda_agent.tasks.task import Task
+from tests.chat_server import Answer, ChatServer, say
+
+KEY = "sk-marked-0123456789abcdef"
 
 
 @pytest.fixture
@@ -26,6 +33,7 @@ def files(tmp_path: Path, tiny_task: Task, monkeypatch: pytest.MonkeyPatch) -> P
         "[[reply.call]]\ntool = 'bash'\narguments = { command = 'sleep 4567 & sleep 4567' }\n"
     )
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     return tmp_path
 
 
@@ -63,6 +71,9 @@ def test_resuming_needs_nothing_but_the_folder_and_allows_no_other_configuration
         (["none.py"], "none.py: no such file"),
         (["quit.toml"], "quit.toml: Model is not defined"),
         (["tiny.py", "--policy", "gpt"], "no policy is called 'gpt'"),
+        (["tiny.py", "--policy", "openai:m"], "OPENAI_API_KEY) is not set"),
+        (["tiny.py", "--policy", "openai:m", "--api-key-env", "sk-1-2"], "never the key itself"),
+        (["tiny.py", "--policy", "openai:m", "--base-url", "localhost"], "'localhost' is no address"),
         (["tiny.py", "--policy", "scripted:none.toml"], "none.toml: the script cannot be read"),
     ],
 )
@@ -86,6 +97,49 @@ def test_a_value_out_of_range_is_wrong_use(files: Path, capfd: pytest.CaptureFix
 def test_resuming_where_there_is_no_run_is_wrong_use(files: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--resume", "nowhere"]) == 2
     assert "nowhere holds no run" in capfd.readouterr().err
+
+
+def run_with_key(server: ChatServer, repository: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """A run in a process of its own, in whose environment the key has been from the beginning."""
+    return subprocess.run(
+        [sys.executable, "-m", "cuda_agent.cli.main", "run", "tiny.py", "--target", "cpu", "--out", "out",
+         "--policy", "openai:m", "--base-url", server.address, "--api-key-env", "MARKED_KEY",
+         "--prices.prompt", "2", "--prices.completion", "10", *options],
+        env={**os.environ, "PYTHONPATH": str(repository / "src"), "MARKED_KEY": KEY, "OPENAI_LOG": "debug"},
+        capture_output=True, text=True, timeout=120.0,
+    )  # fmt: skip
+
+
+def test_an_endpoints_key_turns_up_nowhere(files: Path, repository: Path) -> None:
+    look = "env; cat /proc/[0-9]*/environ | tr '\\0' '\\n'; echo looked"
+    answers = (
+        say("", calls=[("bash", {"command": look})]),
+        Answer(500, f"internal error: {KEY}"),
+        Answer(401, f"wrong key: {KEY}"),
+    )
+    with ChatServer(*answers) as server:
+        done = run_with_key(server, repository, "--verbose")
+    assert done.returncode == 1, done.stderr
+    assert [heard.headers["authorization"] for heard in server.heard] == [f"Bearer {KEY}"] * 3
+    assert "internal error: [key]" in done.stderr
+    assert "wrong key: [key]" in done.stdout
+    (trajectory,) = read_records(files / "out" / TRAJECTORIES, Trajectory)
+    assert trajectory.turns[0].observations[0].content.endswith("looked")
+    assert KEY not in done.stdout + done.stderr
+    assert [path for path in (files / "out").rglob("*") if path.is_file() and KEY in path.read_text()] == []
+
+
+def test_what_a_model_spent_is_told(files: Path, repository: Path) -> None:
+    answers = (say("", calls=[("bash", {"command": "true"})], usage=(1500, 20)), say("No."))
+    with ChatServer(*answers) as server:
+        done = run_with_key(server, repository, "--max-cost", "0.003", "--sampling.temperature", "0.5")
+    assert re.search(r"tiny +nothing submitted \(budget\)", done.stdout)
+    assert "stopped: a cost of 0.0032 reached --max-cost 0.003" in done.stdout
+    assert done.stdout.endswith("1,500 tokens read, 20 written, cost 0.0032\n")
+    assert server.heard[0].body["temperature"] == 0.5
+    saved = json.loads((files / "out" / "config.json").read_text())["config"]["episode"]
+    assert saved["endpoint"]["base_url"] == server.address
+    assert saved["budget"] == {"max_cost": 0.003, "max_tokens_total": None}
 
 
 def find_sleepers() -> list[str]:

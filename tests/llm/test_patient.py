@@ -1,10 +1,12 @@
 """A model whose machine fails is asked again, but not for ever."""
 
+import time
+
 import pytest
 
 from cuda_agent.errors import InfrastructureError
 from cuda_agent.llm.chat import Message, Reply, Role, ToolSchema
-from cuda_agent.llm.patient import PatientChat
+from cuda_agent.llm.patient import LONGEST_PAUSE_S, BusyError, PatientChat
 
 REPLY = Reply(message=Message(role=Role.ASSISTANT, content="at last"))
 
@@ -46,4 +48,33 @@ def test_a_fault_of_the_model_itself_is_not_tried_again() -> None:
     chat = FailingChat(1, ZeroDivisionError())
     with pytest.raises(ZeroDivisionError):
         PatientChat(chat, retries=2, first_pause_s=0.0).reply((), ())
+    assert chat.asked == 1
+
+
+def find_pauses_s(monkeypatch: pytest.MonkeyPatch, error: Exception, *, first_pause_s: float) -> list[float]:
+    """The pauses between 12 tries, asked of the clock's keeper instead of waited for."""
+    pauses_s: list[float] = []
+    monkeypatch.setattr(time, "sleep", pauses_s.append)
+    PatientChat(FailingChat(12, error), retries=12, first_pause_s=first_pause_s).reply((), ())
+    return pauses_s
+
+
+def test_pauses_double_by_chance_up_to_the_longest(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses_s = find_pauses_s(monkeypatch, InfrastructureError("no route"), first_pause_s=1.0)
+    for tried, pause_s in enumerate(pauses_s):
+        assert min(2.0**tried, LONGEST_PAUSE_S) <= pause_s <= min(1.5 * 2.0**tried, LONGEST_PAUSE_S)
+    again_s = find_pauses_s(monkeypatch, InfrastructureError("no route"), first_pause_s=1.0)
+    assert pauses_s[:6] != again_s[:6]
+
+
+def test_a_wish_to_be_left_alone_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses_s = find_pauses_s(monkeypatch, BusyError("busy", retry_after_s=20.0), first_pause_s=1.0)
+    assert all(20.0 <= pause_s <= 20.5 for pause_s in pauses_s[:4])
+    assert pauses_s[-1] == LONGEST_PAUSE_S
+
+
+def test_who_wants_to_be_left_alone_for_long_is() -> None:
+    chat = FailingChat(1, BusyError("come back tomorrow", retry_after_s=86_400.0))
+    with pytest.raises(BusyError, match="tomorrow"):
+        PatientChat(chat, retries=3).reply((), ())
     assert chat.asked == 1

@@ -3,8 +3,12 @@
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal, Self
 
+import tyro
+from pydantic import model_validator
+
+from cuda_agent.agent.budget import Budget, BudgetedChat, BudgetError
 from cuda_agent.agent.capture import CapturedChat, PolicyError
 from cuda_agent.agent.interruption import Interruption
 from cuda_agent.agent.limits import EpisodeLimits
@@ -23,6 +27,7 @@ from cuda_agent.environment.admission import Admission
 from cuda_agent.environment.environment import Environment
 from cuda_agent.judge.policy import load_policy
 from cuda_agent.llm.chat import ChatModel, Message, ToolSchema
+from cuda_agent.llm.endpoint import EndpointConfig, Prices
 from cuda_agent.llm.patient import PatientChat
 from cuda_agent.rundir import RunDir
 from cuda_agent.sandbox.protocol import Containment, Limits, Sandbox
@@ -30,19 +35,35 @@ from cuda_agent.tasks.target import Target
 from cuda_agent.tasks.task import Task
 
 
-class EpisodeConfig(Config):
-    """How an episode is held."""
+class EpisodeOptions(Config):
+    """How an episode is held, but for where: this machine's target is found out when none is wished."""
 
-    target: Target
-    """Where kernels run."""
     policy: str = "expert"
-    """Who acts: `expert`, or `scripted:FILE`."""
+    """Who acts: `expert`, `openai:MODEL`, or `scripted:FILE` (a trajectories.jsonl, or a .toml script)."""
+    endpoint: Annotated[EndpointConfig, tyro.conf.arg(name="")] = EndpointConfig()
+    """Where the model of `openai:MODEL` is, and how it is asked."""
+    budget: Annotated[Budget, tyro.conf.arg(name="")] = Budget()
+    """What an episode may spend on its model."""
     judge: Literal["strict", "paper"] = "strict"
     """How strictly submissions are judged."""
     sandbox: Containment = Containment.AUTO
     """How untrusted commands are contained."""
     limits: EpisodeLimits = EpisodeLimits()
-    """How long it may go on."""
+    """How long an episode may go on."""
+
+    @model_validator(mode="after")
+    def _check_prices(self) -> Self:
+        """A limit of money needs prices."""
+        if self.budget.max_cost is not None and self.endpoint.prices == Prices():
+            raise ValueError("--max-cost needs --prices.prompt and --prices.completion")
+        return self
+
+
+class EpisodeConfig(EpisodeOptions):
+    """How an episode is held."""
+
+    target: Target
+    """Where kernels run."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,17 +133,20 @@ def _open_environment(task: Task, host: Host) -> Environment:
 def _converse(
     environment: Environment, record: EpisodeRecord, *, prompt: tuple[Message, ...], host: Host
 ) -> tuple[Stop, tuple[ToolSchema, ...]]:
-    """Run the loop, and end every command; a policy that fails is one more reason to stop."""
+    """Run the loop, and end every command; a policy that fails, or has spent its budget, is one more."""
     limits = host.config.limits
     outputs = Outputs(environment.workspace.root, shown_characters=limits.shown_characters)
     around = Surroundings(
         limits=limits, keep=outputs.keep, on_turn=record.add, interruption=host.interruption
     )
     captured = CapturedChat(PatientChat(host.chat, retries=limits.retries))
+    budgeted = BudgetedChat(captured, host.config.budget)
     with Commands(host.sandbox, environment.company) as commands:
         tools = build_tools(environment, commands, outputs=outputs, limits=limits)
         try:
-            stop = run_loop(captured, tools, prompt=prompt, around=around)
+            stop = run_loop(budgeted, tools, prompt=prompt, around=around)
+        except BudgetError as error:
+            stop = Stop(StopReason.BUDGET, str(error))
         except PolicyError as error:
             stop = Stop(StopReason.POLICY_ERROR, str(error))
     return stop, tuple(tool.schema for tool in tools.values())

@@ -7,6 +7,7 @@ from cuda_agent.agent.trajectory import StopReason, Trajectory
 from cuda_agent.config import Record
 from cuda_agent.environment.result import Evaluation
 from cuda_agent.environment.reward import RewardKind, compute_reward
+from cuda_agent.llm.chat import Usage
 
 
 class Outcome(Record):
@@ -22,8 +23,8 @@ class Outcome(Record):
     """The limit that was reached, or what went wrong."""
     turns: int
     """Replies of the model."""
-    completion_tokens: int
-    """Tokens that the model wrote, as its server counted them."""
+    usage: Usage
+    """Tokens of all its replies, as the model's server counted them, and what they cost."""
     submissions: int
     """Judged submissions."""
     final: Evaluation | None
@@ -70,6 +71,8 @@ class JobOutcome(Record):
     """By k: the mean over the tasks that have as many episodes."""
     best_of_k: dict[int, float]
     """By k: likewise."""
+    usage: Usage
+    """Tokens and cost of all episodes."""
     failures: dict[str, str] = {}
     """The machine's last failure by task id, where it kept an episode from being finished."""
 
@@ -87,7 +90,7 @@ def summarise(trajectory: Trajectory) -> Outcome:
         stop_reason=trajectory.stop_reason,
         stop_detail=trajectory.stop_detail,
         turns=len(trajectory.turns),
-        completion_tokens=sum(turn.reply.usage.completion_tokens for turn in trajectory.turns),
+        usage=sum((turn.reply.usage for turn in trajectory.turns), Usage()),
         submissions=len(trajectory.submissions),
         final=trajectory.final,
         reward=trajectory.reward,
@@ -105,6 +108,7 @@ def combine(outcomes: Sequence[Outcome], *, failures: dict[str, str]) -> JobOutc
         tasks=tasks,
         pass_at_k=_average([task.pass_at_k for task in tasks]),
         best_of_k=_average([task.best_of_k for task in tasks]),
+        usage=sum((outcome.usage for outcome in outcomes), Usage()),
         failures=failures,
     )
 

@@ -26,6 +26,8 @@ class StopReason(StrEnum):
     """The same action again and again, or no file changed for many turns."""
     WALL_CLOCK = "wall_clock"
     """The time limit of the whole episode."""
+    BUDGET = "budget"
+    """What the episode may spend on its model, in tokens or money."""
     POLICY_ERROR = "policy_error"
     """The model could not answer, after retries."""
 

@@ -7,6 +7,7 @@ from cuda_agent.agent.outcome import JobOutcome, Outcome
 from cuda_agent.cli.exit_code import ExitCode
 from cuda_agent.environment.result import Evaluation
 from cuda_agent.judge.result import Ratio, Timing
+from cuda_agent.llm.chat import Usage
 
 COLUMNS = (
     "candidate ms",
@@ -82,6 +83,14 @@ def describe_verdict(outcome: Outcome) -> str:
     if stage is None:
         return "verified"
     return f"{stage.value}: {getattr(outcome.final, stage.value).status.value}"
+
+
+def describe_usage(usage: Usage) -> str:
+    """Tokens and cost in one line; empty where no server counted any."""
+    if not usage.prompt_tokens + usage.completion_tokens:
+        return ""
+    cost = f", cost {usage.cost:.4g}" if usage.cost else ""
+    return f"{usage.prompt_tokens:,} tokens read, {usage.completion_tokens:,} written{cost}"
 
 
 def choose_exit_code(result: JobOutcome) -> ExitCode:

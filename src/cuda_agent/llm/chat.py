@@ -65,6 +65,16 @@ class Usage(Record):
     """Tokens read."""
     completion_tokens: int = 0
     """Tokens written."""
+    cost: float = 0.0
+    """Their price, in the currency of the run's prices; 0 when no prices were given."""
+
+    def __add__(self, other: "Usage") -> "Usage":
+        """What both spent."""
+        return Usage(
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+            cost=self.cost + other.cost,
+        )
 
 
 class FinishReason(StrEnum):
