@@ -9,6 +9,7 @@ A submission that fails is never an error: it is a status in an Evaluation.
 - `judge/child.py`: a request's failure becomes a reply;
 - `judge/reference.py`: a reference that does not compile has no compiled baseline;
 - `expert/trace.py`: a traced program's failure becomes a reason;
+- `synthesis/examine.py`: a candidate's failure becomes an answer;
 - `agent/capture.py`: a policy's failure becomes a stop reason;
 - `environment/channel.py`: a client's failure must not end the server;
 - `cli/main.py`: the last line of defence, which prints and exits.

@@ -5,6 +5,7 @@ usage: cuda-agent VERB [options]        (cuda-agent VERB --help tells each verb'
 verbs:
   run        make tasks faster: an agent writes kernels, the judge scores them
   evaluate   judge a submission made elsewhere
+  synth      make tasks for training, or audit a data set of tasks
   doctor     say what this machine can do, what is missing, and how to get it
 
 inside a workspace, for the agent:
@@ -43,7 +44,7 @@ from cuda_agent.cli.exit_code import ExitCode
 from cuda_agent.errors import InfrastructureError, UserError
 from cuda_agent.printable import make_printable
 
-VERBS = ("run", "evaluate", "doctor")
+VERBS = ("run", "evaluate", "synth", "doctor")
 WORKSPACE_VERBS = ("build", "verify", "profile", "submit")
 LOUDNESS = ("--verbose", "--quiet")
 

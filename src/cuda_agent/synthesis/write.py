@@ -27,8 +27,8 @@ _FIRST_DRAWS = {
     Domain.SHARE: "torch.rand({shape}) * 0.9 + 0.05",
 }
 _GUARDS = {
-    Domain.POSITIVE: "x = x.abs() + 0.1",
-    Domain.ABOVE_ONE: "x = x.abs() + 1.1",
+    Domain.POSITIVE: "x = x.square() + 0.1",
+    Domain.ABOVE_ONE: "x = x.square() + 1.1",
     Domain.UNIT: "x = 0.95 * torch.tanh(x)",
     Domain.SHARE: "x = torch.sigmoid(x)",
 }
