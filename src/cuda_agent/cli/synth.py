@@ -17,7 +17,7 @@ from cuda_agent.rundir import RunDir, build_default_path
 from cuda_agent.sandbox.build import build_sandbox
 from cuda_agent.sandbox.protocol import Containment
 from cuda_agent.synthesis.crawl import crawl
-from cuda_agent.synthesis.pipeline import Synthesis, Workshop, run_synthesis
+from cuda_agent.synthesis.pipeline import Workshop, build_job, run_synthesis
 from cuda_agent.synthesis.recipe import Recipe
 from cuda_agent.synthesis.similarity import load_kernelbench
 
@@ -61,17 +61,9 @@ def run_synth(config: SynthConfig) -> int:
         raise ConfigError("--resume needs --out, the folder of the run to go on with")
     found = crawl()
     show_crawl(found)
-    job = Synthesis(
-        recipe=config.recipe,
-        kernelbench=str(config.kernelbench or ""),
-        operators_digest=found.compute_digest(),
-    )
+    job = build_job(config.recipe, found.operators, kernelbench=config.kernelbench)
     shop = Workshop(
-        recipe=config.recipe,
-        operators=found.operators,
-        kernelbench=kernelbench,
-        sandbox=sandbox,
-        workers=config.workers,
+        job=job, operators=found.operators, kernelbench=kernelbench, sandbox=sandbox, workers=config.workers
     )
     folder = config.out or build_default_path("synth")
     with RunDir.resume(folder, job) if config.resume else RunDir.create(folder, job) as run:

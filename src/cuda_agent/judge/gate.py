@@ -96,7 +96,7 @@ def summarise_output(value: torch.Tensor) -> OutputSummary:
     return OutputSummary(is_finite=True, lowest=lowest, highest=highest, spread=spread, flat_axes=tuple(flat))
 
 
-def measure_gate(model: torch.nn.Module, inputs: Sequence[Any], fresh: Sequence[Any]) -> GateMeasurement:
+def measure_gate(model: torch.nn.Module, inputs: Sequence[Any], *, fresh: Sequence[Any]) -> GateMeasurement:
     """Run a model on its inputs, and again with each input and each weight exchanged.
 
     Args:

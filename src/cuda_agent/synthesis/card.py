@@ -2,6 +2,7 @@
 
 import collections
 import functools
+import itertools
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 
@@ -76,7 +77,7 @@ def _count(items: Iterable[str]) -> list[tuple[str, int]]:
 def _build_histogram(values: Sequence[float], edges: Sequence[float]) -> list[tuple[str, int, str]]:
     """Bins with their counts and bars; the last bin holds its upper edge too."""
     bins = []
-    pairs = list(zip(edges[:-1], edges[1:], strict=True))
+    pairs = list(itertools.pairwise(edges))
     counts = [
         sum(low <= value < high or (high == edges[-1] and value == high) for value in values)
         for low, high in pairs

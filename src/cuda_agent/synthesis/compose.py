@@ -25,7 +25,7 @@ _GOALS = (2.0, 0.3)
 def compose(operators: Sequence[Operator], recipe: Recipe, *, number: int) -> Candidate:
     """Candidate `number` of the recipe's seed: the same for the same operators, whenever it is made."""
     generator = random.Random(f"{recipe.seed}/{number}")
-    library, count = _draw_kind(operators, recipe, generator)
+    library, count = _draw_kind(operators, recipe, generator=generator)
     pool = [operator for operator in operators if operator.library == library]
     for _ in range(_TRIES):
         try:
@@ -37,7 +37,7 @@ def compose(operators: Sequence[Operator], recipe: Recipe, *, number: int) -> Ca
     raise AssertionError(f"no {count} operators of {library} fit together in {_TRIES} draws")
 
 
-def _draw_kind(operators: Sequence[Operator], recipe: Recipe, generator: random.Random) -> tuple[str, int]:
+def _draw_kind(operators: Sequence[Operator], recipe: Recipe, *, generator: random.Random) -> tuple[str, int]:
     """From which library, and how many."""
     libraries = {operator.library for operator in operators}
     draw = generator.random()
@@ -68,7 +68,8 @@ def _extend(
     for _ in range(_STEP_TRIES):
         step = sample_step(generator.choice(fitting), generator, shape=trial.shape)
         if generator.random() < join_share:
-            step = replace(step, join=generator.choice((Join.RESIDUAL, Join.GATE, Join.BRANCH)))
+            joins = (Join.RESIDUAL, Join.GATE, Join.BRANCH)[: 3 if last.join is Join.SEQUENCE else 2]
+            step = replace(step, join=generator.choice(joins))
         try:
             longer = Plan(steps=(*plan.steps, step))
             after = run_trial(write_source(longer))

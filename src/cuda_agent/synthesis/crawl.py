@@ -16,7 +16,7 @@ import torch.overrides
 from torch import nn
 from torch.nn import functional
 
-from cuda_agent.config import Config
+from cuda_agent.config import Record
 from cuda_agent.synthesis.operator import Layout, Operator
 from cuda_agent.synthesis.plan import Plan
 from cuda_agent.synthesis.sampling import sample_first_step
@@ -28,7 +28,7 @@ _TRIES = 12
 _SPACES: tuple[tuple[Any, str], ...] = ((functional, "F"), (torch, "torch"))
 
 
-class Crawl(Config):
+class Crawl(Record):
     """What was found."""
 
     operators: tuple[Operator, ...]

@@ -90,7 +90,7 @@ class Examiner:
             memory_bytes=self._count_memory(),
             draws_random=draws_random,
             is_deterministic=all(map(_is_same, [*self._outputs, *self._outputs], again)),
-            gate=measure_gate(self._model, self._inputs, fresh),
+            gate=measure_gate(self._model, self._inputs, fresh=fresh),
             redundant=find_redundant(self._model, self._inputs),
         )
 
@@ -146,7 +146,7 @@ def find_redundant(model: torch.nn.Module, inputs: list[Any]) -> str:
     """An operator whose result is what it was given, for these inputs: a second relu, say."""
     watch = _Watch()
     hooks = [
-        module.register_forward_hook(watch.look_at_module)
+        module.register_forward_hook(lambda *call: watch.look_at_module(call))
         for module in model.modules()
         if not list(module.children()) and module is not model
     ]
@@ -175,8 +175,9 @@ class _Watch(TorchFunctionMode):
                 self.found = resolve_name(func) or name
         return result
 
-    def look_at_module(self, module: torch.nn.Module, given: Any, result: Any) -> None:  # noqa: ANN401
+    def look_at_module(self, call: tuple[Any, Any, Any]) -> None:
         """Whether a layer gives back its first argument."""
+        module, given, result = call
         first = given[0] if given else None
         if isinstance(result, torch.Tensor) and isinstance(first, torch.Tensor) and result is first:
             self.found = self.found or type(module).__name__

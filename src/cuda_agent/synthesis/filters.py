@@ -29,23 +29,23 @@ class TextFilters:
             parse_task(candidate.code, name="candidate")
             normal_form = compute_normal_form(candidate.code)
         except (TaskError, ValueError) as error:
-            return drop(Fate(candidate=candidate), Filter.PARSES, str(error))
+            return drop(Fate(candidate=candidate), Filter.PARSES, reason=str(error))
         first = self.seen.setdefault(normal_form, candidate.number)
         if first != candidate.number:
-            return drop(Fate(candidate=candidate), Filter.DUPLICATE, f"of candidate {first}")
+            return drop(Fate(candidate=candidate), Filter.DUPLICATE, reason=f"of candidate {first}")
         if missing := find_missing_operators(candidate.code, candidate.ops):
-            return drop(Fate(candidate=candidate), Filter.LABEL, f"{missing[0]} does not occur")
+            return drop(Fate(candidate=candidate), Filter.LABEL, reason=f"{missing[0]} does not occur")
         if not candidate.ops:
-            return drop(Fate(candidate=candidate), Filter.LABEL, "no operator is declared")
+            return drop(Fate(candidate=candidate), Filter.LABEL, reason="no operator is declared")
         nearest = find_nearest(candidate.code, self.kernelbench) if self.kernelbench else None
         fate = Fate(candidate=candidate, nearest=nearest)
         if nearest is not None and nearest.similarity > self.similarity:
-            return drop(fate, Filter.SIMILAR, f"{nearest.similarity:.2f} to {nearest.name}")
+            return drop(fate, Filter.SIMILAR, reason=f"{nearest.similarity:.2f} to {nearest.name}")
         if name := find_random_operator(candidate.code):
-            return drop(fate, Filter.STOCHASTIC, f"{name} draws random numbers")
+            return drop(fate, Filter.STOCHASTIC, reason=f"{name} draws random numbers")
         return fate
 
 
-def drop(fate: Fate, by: Filter, reason: str) -> Fate:
+def drop(fate: Fate, by: Filter, *, reason: str) -> Fate:
     """The fate of a candidate that a filter drops."""
     return fate.model_copy(update={"dropped_by": by, "reason": make_printable(reason)[:300]})

@@ -54,7 +54,7 @@ class Domain(StrEnum):
     POSITIVE = "positive"
     """Above zero."""
     ABOVE_ONE = "above_one"
-    """Above one."""
+    """Larger than 1: what acosh bears."""
     UNIT = "unit"
     """Between minus one and one."""
     SHARE = "share"

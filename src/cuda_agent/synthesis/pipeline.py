@@ -1,13 +1,15 @@
 """From a recipe to kept tasks: composed in order, filtered by text, tried by workers, recorded one by one."""
 
 import collections
+import hashlib
 import itertools
 import queue
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 
 from cuda_agent.config import Config
 from cuda_agent.errors import UserError
@@ -43,11 +45,21 @@ class Synthesis(Config):
     """Digest of the operators that were found in the installed libraries."""
 
 
+def build_job(recipe: Recipe, operators: Sequence[Operator], *, kernelbench: Path | None) -> Synthesis:
+    """The configuration of a run with these operators."""
+    digest = hashlib.sha256("\n".join(operator.model_dump_json() for operator in operators).encode())
+    return Synthesis(
+        recipe=recipe,
+        kernelbench=str(kernelbench or ""),
+        operators_digest=digest.hexdigest()[:16],
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Workshop:
     """What a synthesis run works with."""
 
-    recipe: Recipe
+    job: Synthesis
     """What is made."""
     operators: tuple[Operator, ...]
     """What it is made of."""
@@ -86,10 +98,10 @@ def run_synthesis(
 
 def _iterate_fates(shop: Workshop, recorded: dict[int, Fate], *, stack: ExitStack) -> Iterator[Fate]:
     """Every candidate's fate in order, tried ahead by the workers."""
-    filters = TextFilters(kernelbench=shop.kernelbench, similarity=shop.recipe.similarity)
+    filters = TextFilters(kernelbench=shop.kernelbench, similarity=shop.job.recipe.similarity)
     pool = stack.enter_context(ThreadPoolExecutor(shop.workers))
     trial = _Trial(shop, stack)
-    stack.callback(pool.shutdown, cancel_futures=True)
+    stack.callback(pool.shutdown, wait=False, cancel_futures=True)
     pending: collections.deque[Future[Fate]] = collections.deque()
     for number in itertools.count():
         future: Future[Fate] = Future()
@@ -98,7 +110,7 @@ def _iterate_fates(shop: Workshop, recorded: dict[int, Fate], *, stack: ExitStac
             future.set_result(recorded[number])
         else:
             start_s = time.monotonic()
-            fate = filters.check(compose(shop.operators, shop.recipe, number=number))
+            fate = filters.check(compose(shop.operators, shop.job.recipe, number=number))
             fate = fate.model_copy(update={"seconds": time.monotonic() - start_s})
             if fate.is_kept:
                 future = pool.submit(trial.run, fate)
@@ -113,11 +125,11 @@ class _Trial:
     """Tries candidates on whichever probe is free."""
 
     def __init__(self, shop: Workshop, stack: ExitStack) -> None:
-        self._recipe = shop.recipe
+        self._recipe = shop.job.recipe
         self._turns = Turns()
         self._probes: queue.SimpleQueue[Probe] = queue.SimpleQueue()
         for _ in range(shop.workers):
-            probe = Probe(sandbox=shop.sandbox, target=shop.recipe.target)
+            probe = Probe(sandbox=shop.sandbox, target=shop.job.recipe.target)
             self._probes.put(stack.enter_context(probe))
 
     def run(self, fate: Fate) -> Fate:

@@ -42,6 +42,7 @@ class Probe:
         self._running: Running | None = None
         self._wire: Wire | None = None
         self._asked = 0
+        self._is_closed = False
 
     def ask(self, question: Question, expected: type[A], *, timeout_s: float) -> A:
         """The answer to one question.
@@ -51,9 +52,10 @@ class Probe:
                 the next question meets a fresh process.
         """
         try:
-            if self._wire is None:
+            if self._wire is None and not self._is_closed:
                 self._start()
-            assert self._wire is not None
+            if self._wire is None:
+                raise ProbeError("the probe was closed")
             self._wire.send(question)
             answer = self._wire.receive(ANSWER, timeout_s=timeout_s)
             self._asked += 1
@@ -73,7 +75,8 @@ class Probe:
             self._stop()
 
     def close(self) -> None:
-        """End the process and remove its folder."""
+        """End the process, whoever waits for it, and remove its folder."""
+        self._is_closed = True
         self._stop()
         shutil.rmtree(self._folder, ignore_errors=True)
 

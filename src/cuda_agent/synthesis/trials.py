@@ -21,19 +21,19 @@ def examine_candidate(fate: Fate, probe: Probe, *, recipe: Recipe) -> Fate:
     try:
         found = probe.ask(question, Examined, timeout_s=_EXAMINE_S)
     except ProbeError as error:
-        return drop(fate, Filter.EAGER, str(error))
+        return drop(fate, Filter.EAGER, reason=str(error))
     measured = Measured(device=found.device, memory_bytes=found.memory_bytes, gate=found.gate)
     fate = fate.model_copy(update={"measured": measured})
     if found.memory_bytes > recipe.memory_gb * 1e9:
-        return drop(fate, Filter.EAGER, f"it takes {found.memory_bytes / 1e9:.1f} GB")
+        return drop(fate, Filter.EAGER, reason=f"it takes {found.memory_bytes / 1e9:.1f} GB")
     if found.draws_random:
-        return drop(fate, Filter.STOCHASTIC, "forward draws random numbers")
+        return drop(fate, Filter.STOCHASTIC, reason="forward draws random numbers")
     if not found.is_deterministic:
-        return drop(fate, Filter.DETERMINISTIC, "the same inputs gave other outputs")
+        return drop(fate, Filter.DETERMINISTIC, reason="the same inputs gave other outputs")
     if fault := find_fault(found.gate):
-        return drop(fate, Filter.GATE, fault)
+        return drop(fate, Filter.GATE, reason=fault)
     if found.redundant:
-        return drop(fate, Filter.REDUNDANT, f"{found.redundant} gives back what it was given")
+        return drop(fate, Filter.REDUNDANT, reason=f"{found.redundant} gives back what it was given")
     return fate
 
 
@@ -42,11 +42,11 @@ def time_candidate(fate: Fate, probe: Probe, *, recipe: Recipe) -> Fate:
     try:
         eager_ms = probe.ask(Measure(is_compiled=False), Timed, timeout_s=_MEASURE_S).median_ms
     except ProbeError as error:
-        return drop(fate, Filter.EAGER, str(error))
+        return drop(fate, Filter.EAGER, reason=str(error))
     fate = _note(fate, eager_ms=eager_ms)
     if not recipe.shortest_ms <= eager_ms <= recipe.longest_ms:
         window = f"{recipe.shortest_ms:g} to {recipe.longest_ms:g} ms"
-        return drop(fate, Filter.WINDOW, f"{eager_ms:.3g} ms, not {window}")
+        return drop(fate, Filter.WINDOW, reason=f"{eager_ms:.3g} ms, not {window}")
     return fate
 
 
@@ -55,9 +55,9 @@ def compile_candidate(fate: Fate, probe: Probe) -> Fate:
     try:
         share = probe.ask(Compile(), Compiled, timeout_s=_COMPILE_S).differing_share
     except ProbeError as error:
-        return drop(fate, Filter.COMPILE, str(error))
+        return drop(fate, Filter.COMPILE, reason=str(error))
     if share > _DIFFERING:
-        return drop(fate, Filter.COMPILE, f"torch.compile differs in {share:.2%} of the elements")
+        return drop(fate, Filter.COMPILE, reason=f"torch.compile differs in {share:.2%} of the elements")
     return fate
 
 
@@ -66,7 +66,7 @@ def time_compiled(fate: Fate, probe: Probe) -> Fate:
     try:
         compile_ms = probe.ask(Measure(is_compiled=True), Timed, timeout_s=_MEASURE_S).median_ms
     except ProbeError as error:
-        return drop(fate, Filter.COMPILE, str(error))
+        return drop(fate, Filter.COMPILE, reason=str(error))
     return _note(fate, compile_ms=compile_ms)
 
 
