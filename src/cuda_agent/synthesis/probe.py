@@ -112,7 +112,10 @@ class Probe:
                 "PYTHONPATH": str(Path(cuda_agent.__file__).parents[1]),
                 "OMP_NUM_THREADS": str(threads),
                 "TORCHINDUCTOR_CACHE_DIR": str(scratch / "inductor"),
+                # A task has one or few kernels: these preparations cost more than they save.
                 "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS": "0",
+                "TORCHINDUCTOR_VEC_ISA_OK": "1",
+                "TORCHINDUCTOR_COMPILE_THREADS": "1",
                 "HF_HUB_OFFLINE": "1",
             },
             pass_fds=[theirs.fileno()],
