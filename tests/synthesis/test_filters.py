@@ -19,7 +19,8 @@ def test_a_good_program_is_kept() -> None:
 
 
 def test_what_is_no_task_is_dropped() -> None:
-    for code in ("def", GOOD.replace("class Model", "class Net")):
+    deep = GOOD.replace("torch.tanh(x)", " + ".join(["torch.tanh(x)"] * 900))
+    for code in ("def", GOOD.replace("class Model", "class Net"), deep):
         assert make_filters().check(make_candidate(code)).dropped_by is Filter.PARSES
 
 

@@ -26,6 +26,12 @@ class TextFilters:
     def check(self, candidate: Candidate) -> Fate:
         """The fate of a candidate as far as its text decides it."""
         try:
+            return self._check(candidate)
+        except RecursionError:
+            return drop(Fate(candidate=candidate), Filter.PARSES, reason="it is nested too deeply")
+
+    def _check(self, candidate: Candidate) -> Fate:
+        try:
             parse_task(candidate.code, name="candidate")
             normal_form = compute_normal_form(candidate.code)
         except (TaskError, ValueError) as error:

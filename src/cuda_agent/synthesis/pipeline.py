@@ -7,7 +7,7 @@ import queue
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from cuda_agent.synthesis.quiet import Turns
 from cuda_agent.synthesis.recipe import Recipe
 from cuda_agent.synthesis.similarity import Print
 from cuda_agent.synthesis.trials import compile_candidate, examine_candidate, time_candidate, time_compiled
+from cuda_agent.tasks.target import Target
 
 FATES = "fates.jsonl"
 """One line for each candidate, in order."""
@@ -149,7 +150,8 @@ class _Trial:
             with self._turns.quiet():
                 fate = time_candidate(fate, probe, recipe=self._recipe)
         if fate.is_kept:
-            with self._turns.work():
+            # A GPU does not notice compilers on the host; on cpu they are what disturbs.
+            with self._turns.work() if self._recipe.target is Target.CPU else nullcontext():
                 fate = compile_candidate(fate, probe)
         if fate.is_kept:
             with self._turns.quiet():
