@@ -65,6 +65,41 @@ def test_operators_that_change_nothing(expression: str, found: str) -> None:
     assert find_redundant(Net(), [torch.randn(4, 5)]) == found
 
 
-def test_a_layer_that_gives_back_its_input() -> None:
-    net = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Dropout(0.5), torch.nn.Tanh()).eval()
-    assert "ropout" in find_redundant(net, [torch.randn(4, 3)])
+class Stack(torch.nn.Module):
+    """Layers one after another, as a program of its own."""
+
+    def __init__(self, *layers: torch.nn.Module) -> None:
+        super().__init__()
+        self.layers = torch.nn.ModuleList(layers)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+def test_layers_that_change_nothing() -> None:
+    linear, tanh = torch.nn.Linear(3, 3), torch.nn.Tanh()
+    assert find_redundant(Stack(linear, torch.nn.Dropout(0.5), tanh).eval(), [torch.randn(4, 3)]) == "Dropout"
+    assert find_redundant(Stack(torch.nn.Sigmoid(), torch.nn.ReLU()), [torch.randn(4, 3)]) == "ReLU"
+    assert find_redundant(Stack(torch.nn.ReLU(), linear), [torch.randn(4, 3)]) == ""
+
+
+def test_what_a_layer_does_within_is_its_own_affair() -> None:
+    layer = torch.nn.TransformerEncoderLayer(8, 2, dim_feedforward=8, batch_first=True).eval()
+    assert find_redundant(Stack(layer), [torch.randn(2, 5, 8)]) == ""
+
+
+def test_a_weight_of_ones_is_no_reason_and_is_put_back() -> None:
+    class Scale(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.ones(3))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * self.weight
+
+    scale = Scale()
+    with torch.no_grad():
+        assert find_redundant(scale, [torch.randn(4, 3)]) == ""
+    assert torch.equal(scale.weight, torch.ones(3))

@@ -14,10 +14,12 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode, resolve_name
 from torch.utils._pytree import tree_leaves
+from torch.utils.hooks import RemovableHandle
 
 from cuda_agent.judge.child import connect
 from cuda_agent.judge.device import Device, open_device
 from cuda_agent.judge.gate import measure_gate
+from cuda_agent.judge.inputs import randomise_state
 from cuda_agent.judge.policy import Precision
 from cuda_agent.judge.reference import import_source
 from cuda_agent.judge.tree import describe_value, map_tensors
@@ -143,44 +145,66 @@ class Examiner:
 
 
 def find_redundant(model: torch.nn.Module, inputs: list[Any]) -> str:
-    """An operator whose result is what it was given, for these inputs: a second relu, say."""
+    """An operator whose result is what it was given, for these inputs: a second relu, say.
+
+    Looked at are the calls that the program itself makes, layers among them; what a library's layer does
+    within itself is its own affair. Constant weights are replaced by random ones first, and put back.
+    """
+    state = {name: value.clone() for name, value in model.state_dict().items()}
     watch = _Watch()
-    hooks = [
-        module.register_forward_hook(lambda *call: watch.look_at_module(call))
-        for module in model.modules()
-        if not list(module.children()) and module is not model
-    ]
+    hooks = [hook for module in model.modules() if _is_foreign(module) for hook in watch.hook(module)]
     try:
+        randomise_state(model.state_dict())
         with watch:
             model(*inputs)
     finally:
+        model.load_state_dict(state)
         for hook in hooks:
             hook.remove()
     return watch.found
 
 
 class _Watch(TorchFunctionMode):
-    """Looks at every call that the program makes, but not at what torch does within it."""
+    """Looks at every call that the program makes, but not at what a library does within it."""
 
     def __init__(self) -> None:
         super().__init__()
         self.found = ""
+        self._depth = 0
+
+    def hook(self, module: torch.nn.Module) -> list[RemovableHandle]:
+        """Look at a library's layer from outside."""
+        return [
+            module.register_forward_pre_hook(lambda *_: self._enter()),
+            module.register_forward_hook(lambda *call: self._leave(call)),
+        ]
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
         result = func(*args, **(kwargs or {}))
         name = getattr(func, "__name__", "")
-        if not self.found and name not in _MOVING and isinstance(result, torch.Tensor):
-            given = [value for value in tree_leaves((args, kwargs)) if isinstance(value, torch.Tensor)]
-            if any(_is_same(value, result) for value in given if value.numel() > 1):
-                self.found = resolve_name(func) or name
+        if not self._depth and name not in _MOVING:
+            self._look(resolve_name(func) or name, (args, kwargs), result=result)
         return result
 
-    def look_at_module(self, call: tuple[Any, Any, Any]) -> None:
-        """Whether a layer gives back its first argument."""
+    def _enter(self) -> None:
+        self._depth += 1
+
+    def _leave(self, call: tuple[Any, Any, Any]) -> None:
         module, given, result = call
-        first = given[0] if given else None
-        if isinstance(result, torch.Tensor) and isinstance(first, torch.Tensor) and result is first:
-            self.found = self.found or type(module).__name__
+        self._depth -= 1
+        if not self._depth:
+            self._look(type(module).__name__, given, result=result)
+
+    def _look(self, name: str, given: Any, *, result: Any) -> None:  # noqa: ANN401
+        if not self.found and isinstance(result, torch.Tensor):
+            tensors = [value for value in tree_leaves(given) if isinstance(value, torch.Tensor)]
+            if any(_is_same(value, result) for value in tensors if value.numel() > 1):
+                self.found = name
+
+
+def _is_foreign(module: torch.nn.Module) -> bool:
+    """Whether a layer is a library's, and not the program's own."""
+    return type(module).__module__.partition(".")[0] in ("torch", "transformers")
 
 
 def _move_to(device: torch.device) -> Callable[[torch.Tensor], torch.Tensor]:
