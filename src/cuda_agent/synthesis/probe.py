@@ -20,10 +20,12 @@ from cuda_agent.tasks.target import Target
 
 A = TypeVar("A", bound=Answer)
 
-_ASKED_AT_MOST = 200
+_ASKED_AT_MOST = 120
 """Questions after which a process is replaced: compiled code and memory pile up in it."""
 _PROCESSES = 1024
 _PROGRAM = "cuda_agent.synthesis.examine"
+_HEAP = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40), "MALLOC_ARENA_MAX": "1"}
+"""As the judge's processes: a heap that is kept, for otherwise page faults hide what is computed."""
 
 
 class ProbeError(Exception):
@@ -107,7 +109,8 @@ class Probe:
             ],
             cwd=scratch,
             mounts=[Mount(path=scratch, writable=True)],
-            env={
+            env=_HEAP
+            | {
                 SOCKET_FD_VARIABLE: str(theirs.fileno()),
                 "PYTHONPATH": str(Path(cuda_agent.__file__).parents[1]),
                 "OMP_NUM_THREADS": str(threads),
