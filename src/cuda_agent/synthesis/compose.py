@@ -18,8 +18,8 @@ _TRIES = 200
 _STEP_TRIES = 12
 _LEAST_ELEMENTS = 4096
 """What lies between two operators has at least so many: smaller tensors are latency alone."""
-_GOALS = (2.0, 0.3)
-"""The sizes aim at times between twice the shortest and three tenths of the longest that are kept."""
+_GOALS = (3.0, 0.4)
+"""Sizes aim at times between thrice the shortest and four tenths of the longest that are kept."""
 
 
 def compose(operators: Sequence[Operator], recipe: Recipe, *, number: int) -> Candidate:

@@ -24,7 +24,7 @@ class Machine:
 
 
 MACHINES = {
-    Target.CPU: Machine(gb_per_s=5.0, gflop_per_s=60.0),
+    Target.CPU: Machine(gb_per_s=6.0, gflop_per_s=60.0),
     Target.CUDA: Machine(gb_per_s=2500.0, gflop_per_s=30_000.0),
 }
 
