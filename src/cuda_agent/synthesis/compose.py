@@ -1,0 +1,103 @@
+"""Operators drawn, put in sequence or joined, and written as one program whose shapes fit."""
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+
+from cuda_agent.synthesis.candidate import Candidate
+from cuda_agent.synthesis.operator import Operator
+from cuda_agent.synthesis.plan import Join, Plan, accepts
+from cuda_agent.synthesis.recipe import Recipe
+from cuda_agent.synthesis.sampling import sample_first_step, sample_step
+from cuda_agent.synthesis.size import MACHINES, estimate_ms, resize
+from cuda_agent.synthesis.trial import Trial, TrialError, run_trial
+from cuda_agent.synthesis.write import write_source
+
+_TRIES = 200
+_STEP_TRIES = 12
+_LEAST_ELEMENTS = 4096
+"""What lies between two operators has at least so many: smaller tensors are latency alone."""
+_GOALS = (3.0, 0.4)
+"""Sizes aim at times between thrice the shortest and four tenths of the longest that are kept."""
+
+
+def compose(operators: Sequence[Operator], recipe: Recipe, *, number: int) -> Candidate:
+    """Candidate `number` of the recipe's seed: the same for the same operators, whenever it is made."""
+    generator = random.Random(f"{recipe.seed}/{number}")
+    library, count = _draw_kind(operators, recipe, generator=generator)
+    pool = [operator for operator in operators if operator.library == library]
+    for _ in range(_TRIES):
+        try:
+            plan = _draw_plan(pool, count, generator=generator, join_share=recipe.join_share)
+            plan = _fit(plan, recipe, generator=generator)
+        except TrialError:
+            continue
+        return _write(plan, recipe, number=number)
+    raise AssertionError(f"no {count} operators of {library} fit together in {_TRIES} draws")
+
+
+def _draw_kind(operators: Sequence[Operator], recipe: Recipe, *, generator: random.Random) -> tuple[str, int]:
+    """From which library, and how many."""
+    libraries = {operator.library for operator in operators}
+    draw = generator.random()
+    if draw < recipe.transformers_share and "transformers" in libraries:
+        return "transformers", 1
+    counts = range(1, len(recipe.operator_shares) + 1)
+    return "torch", generator.choices(counts, weights=recipe.operator_shares)[0]
+
+
+def _draw_plan(pool: list[Operator], count: int, *, generator: random.Random, join_share: float) -> Plan:
+    plan = Plan(steps=(sample_first_step(generator.choice(pool), generator),))
+    trial = run_trial(write_source(plan))
+    for _ in range(count - 1):
+        plan, trial = _extend(plan, trial, pool=pool, generator=generator, join_share=join_share)
+    if trial.is_random:
+        raise TrialError("random")
+    return plan
+
+
+def _extend(
+    plan: Plan, trial: Trial, *, pool: list[Operator], generator: random.Random, join_share: float
+) -> tuple[Plan, Trial]:
+    """The plan with one more operator that fits behind the others."""
+    if not trial.is_floating or math.prod(trial.shape) < _LEAST_ELEMENTS:
+        raise TrialError("nothing can follow")
+    last = plan.steps[-1]
+    fitting = [o for o in pool if accepts(o.layout, trial.shape) and o.name != last.operator.name]
+    for _ in range(_STEP_TRIES):
+        step = sample_step(generator.choice(fitting), generator, shape=trial.shape)
+        if generator.random() < join_share:
+            joins = (Join.RESIDUAL, Join.GATE, Join.BRANCH)[: 3 if last.join is Join.SEQUENCE else 2]
+            step = replace(step, join=generator.choice(joins))
+        try:
+            longer = Plan(steps=(*plan.steps, step))
+            after = run_trial(write_source(longer))
+        except TrialError:
+            continue
+        if step.join is Join.SEQUENCE or (after.shape == trial.shape == last.shape and after.is_floating):
+            return longer, after
+    raise TrialError("nothing fits")
+
+
+def _fit(plan: Plan, recipe: Recipe, *, generator: random.Random) -> Plan:
+    low, high = recipe.shortest_ms * _GOALS[0], recipe.longest_ms * _GOALS[1]
+    goal_ms = math.exp(generator.uniform(math.log(low), math.log(high)))
+    machine = MACHINES[recipe.target]
+    fitted, trial = resize(plan, goal_ms=goal_ms, memory_bytes=recipe.memory_gb * 1e9, machine=machine)
+    if not recipe.shortest_ms <= estimate_ms(trial, machine) <= recipe.longest_ms:
+        raise TrialError("its time is outside the window")
+    return fitted
+
+
+def _write(plan: Plan, recipe: Recipe, *, number: int) -> Candidate:
+    library = plan.steps[0].operator.library
+    return Candidate(
+        number=number,
+        seed=recipe.seed,
+        ops=plan.names,
+        data_source=f"{library}#{len(plan.steps)}",
+        code=write_source(plan),
+        tags=tuple(sorted({tag for step in plan.steps for tag in step.operator.tags})),
+        joins=tuple(step.join.value for step in plan.steps),
+    )

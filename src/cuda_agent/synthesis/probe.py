@@ -1,0 +1,142 @@
+"""Candidates tried in a sandboxed process that outlives them; a hang or a crash costs only the one."""
+
+import contextlib
+import os
+import shutil
+import socket
+import sys
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+import cuda_agent
+from cuda_agent.errors import ProtocolError
+from cuda_agent.judge.child import SOCKET_FD_VARIABLE
+from cuda_agent.judge.wire import Wire
+from cuda_agent.sandbox.protocol import Command, Limits, Mount, Running, Sandbox
+from cuda_agent.synthesis.questions import ANSWER, Answer, Failed, Question
+from cuda_agent.tasks.target import Target
+
+A = TypeVar("A", bound=Answer)
+
+_ASKED_AT_MOST = 120
+"""Questions after which a process is replaced: compiled code and memory pile up in it."""
+_PROCESSES = 1024
+_PROGRAM = "cuda_agent.synthesis.examine"
+_HEAP = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40), "MALLOC_ARENA_MAX": "1"}
+"""As the judge's processes: a heap that is kept, for otherwise page faults hide what is computed."""
+
+
+class ProbeError(Exception):
+    """The candidate did not survive the question; the message says how it failed."""
+
+
+class Probe:
+    """Asks questions about one candidate after another."""
+
+    def __init__(self, *, sandbox: Sandbox, target: Target) -> None:
+        """Nothing is started before the first question."""
+        self._sandbox = sandbox
+        self._target = target
+        self._folder = Path(tempfile.mkdtemp(prefix="cuda-agent-probe-"))
+        self._folder.chmod(0o755)
+        self._running: Running | None = None
+        self._wire: Wire | None = None
+        self._asked = 0
+        self._is_closed = False
+
+    def ask(self, question: Question, expected: type[A], *, timeout_s: float) -> A:
+        """The answer to one question.
+
+        Raises:
+            ProbeError: the program failed, the process died or broke the protocol, or no answer came in time;
+                the next question meets a fresh process.
+        """
+        try:
+            if self._wire is None and not self._is_closed:
+                self._start()
+            if self._wire is None:
+                raise ProbeError("the probe was closed")
+            self._wire.send(question)
+            answer = self._wire.receive(ANSWER, timeout_s=timeout_s)
+            self._asked += 1
+        except ProtocolError as error:
+            self._stop()
+            raise ProbeError(f"the process did not answer: {error}") from error
+        if isinstance(answer, Failed):
+            raise ProbeError(answer.reason)
+        if not isinstance(answer, expected):
+            self._stop()
+            raise ProbeError(f"the process answered {answer.kind} out of turn")
+        return answer
+
+    def begin(self) -> None:
+        """Let the next candidate have a fresh process when the old one has served long enough."""
+        if self._asked >= _ASKED_AT_MOST:
+            self._stop()
+
+    def close(self) -> None:
+        """End the process, whoever waits for it, and remove its folder."""
+        self._is_closed = True
+        self._stop()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        """The probe itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End the process."""
+        self.close()
+
+    def _start(self) -> None:
+        ours, theirs = socket.socketpair()
+        scratch = Path(tempfile.mkdtemp(prefix="scratch-", dir=self._folder))
+        threads = len(os.sched_getaffinity(0))
+        memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        is_gpu = self._target is Target.CUDA
+        command = Command(
+            argv=[
+                sys.executable,
+                "-P",
+                "-m",
+                _PROGRAM,
+                self._target.value,
+                str(threads),
+            ],
+            cwd=scratch,
+            mounts=[Mount(path=scratch, writable=True)],
+            env=_HEAP
+            | {
+                SOCKET_FD_VARIABLE: str(theirs.fileno()),
+                "PYTHONPATH": str(Path(cuda_agent.__file__).parents[1]),
+                "OMP_NUM_THREADS": str(threads),
+                "TORCHINDUCTOR_CACHE_DIR": str(scratch / "inductor"),
+                # A task has one or few kernels: these preparations cost more than they save.
+                "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS": "0",
+                "TORCHINDUCTOR_VEC_ISA_OK": "1",
+                "TORCHINDUCTOR_COMPILE_THREADS": "1",
+                "HF_HUB_OFFLINE": "1",
+            },
+            pass_fds=[theirs.fileno()],
+            gpu=is_gpu,
+            # A CUDA driver maps more address space than there is memory.
+            limits=Limits(memory_bytes=None if is_gpu else memory_bytes, processes=_PROCESSES),
+        )
+        self._running = self._sandbox.start(command, scratch.with_suffix(".log"))
+        theirs.close()
+        self._wire = Wire(ours)
+        self._asked = 0
+
+    def _stop(self) -> None:
+        if self._running is not None:
+            self._running.kill()
+        if self._wire is not None:
+            self._wire.close()
+        self._running = self._wire = None
+        for folder in self._folder.iterdir():
+            with contextlib.suppress(OSError):
+                shutil.rmtree(folder) if folder.is_dir() else folder.unlink()

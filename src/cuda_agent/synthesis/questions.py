@@ -1,0 +1,89 @@
+"""What the probe asks the process that runs candidates, and what that answers."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
+
+from cuda_agent.config import Record
+from cuda_agent.judge.gate import GateMeasurement
+
+
+class Examine(Record):
+    """Run a program in eager mode, and look at what it does."""
+
+    kind: Literal["examine"] = "examine"
+    """Which question this is."""
+    code: str
+    """The program."""
+    seed: int
+    """What weights and inputs are drawn from."""
+
+
+class Measure(Record):
+    """Time the examined program."""
+
+    kind: Literal["measure"] = "measure"
+    """Which question this is."""
+    is_compiled: bool
+    """Whether torch.compile's form, instead of eager."""
+
+
+class Compile(Record):
+    """Compile the examined program and compare what it gives."""
+
+    kind: Literal["compile"] = "compile"
+    """Which question this is."""
+
+
+class Examined(Record):
+    """What a program does."""
+
+    kind: Literal["examined"] = "examined"
+    """Which answer this is."""
+    device: str
+    """The device's name."""
+    memory_bytes: int
+    """Inputs, weights and outputs together; on cuda the most that was allocated."""
+    draws_random: bool
+    """Whether forward moved a random generator."""
+    is_deterministic: bool
+    """Whether the same inputs gave the same bits a second time, in a second instance too."""
+    gate: GateMeasurement
+    """What its outputs look like."""
+    redundant: str
+    """An operator that gave back what it was given; empty when none did."""
+
+
+class Timed(Record):
+    """How long it takes."""
+
+    kind: Literal["timed"] = "timed"
+    """Which answer this is."""
+    median_ms: float
+    """Median of several calls."""
+
+
+class Compiled(Record):
+    """How torch.compile's form compares."""
+
+    kind: Literal["compiled"] = "compiled"
+    """Which answer this is."""
+    differing_share: float
+    """Share of output elements that differ from eager's."""
+
+
+class Failed(Record):
+    """The program failed."""
+
+    kind: Literal["failed"] = "failed"
+    """Which answer this is."""
+    reason: str
+    """The error's type and first line."""
+
+
+Question = Examine | Measure | Compile
+Answer = Examined | Timed | Compiled | Failed
+QUESTION: TypeAdapter[Question] = TypeAdapter(Annotated[Question, Field(discriminator="kind")])
+"""Reads a question."""
+ANSWER: TypeAdapter[Answer] = TypeAdapter(Annotated[Answer, Field(discriminator="kind")])
+"""Reads an answer."""

@@ -1,0 +1,27 @@
+"""What tasks shall be made: mix, sizes, limits. The same recipe and seed give the same candidates."""
+
+from cuda_agent.config import Config
+from cuda_agent.tasks.target import Target
+
+
+class Recipe(Config):
+    """How candidates are composed and which of them are kept."""
+
+    target: Target = Target.CPU
+    """Where their times must fall into the window."""
+    seed: int = 0
+    """What they are drawn from."""
+    operator_shares: tuple[float, ...] = (0.034, 0.8377, 0.076, 0.028, 0.012)
+    """Shares of tasks with one, two, ... torch operators; the defaults are the paper's."""
+    transformers_share: float = 0.012
+    """Share of tasks that are one block of transformers, where that is installed."""
+    join_share: float = 0.1
+    """Share of further operators that are joined as a residual, a gate or a second branch."""
+    shortest_ms: float = 1.0
+    """Eager time that a task takes at least."""
+    longest_ms: float = 100.0
+    """Eager time that it takes at most."""
+    memory_gb: float = 16.0
+    """Gigabytes of the smallest device that the tasks are for."""
+    similarity: float = 0.9
+    """Similarity to a KernelBench task that a task has at most."""

@@ -1,0 +1,29 @@
+"""What the verb synth prints."""
+
+import pytest
+
+from cuda_agent.cli.synth_report import show_crawl, show_fate
+from cuda_agent.synthesis.crawl import Crawl
+from cuda_agent.synthesis.fate import Fate, Filter, Measured
+from cuda_agent.synthesis.operator import Layout, Operator
+from tests.synthesis.conftest import make_candidate
+
+
+def test_a_crawl_is_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    operator = Operator(name="torch.sin", layout=Layout.ANY, template="torch.sin({x})")
+    left_out = {"torch.a": "random", "torch.b": "random", "torch.c": "needs an argument maker: y"}
+    show_crawl(Crawl(operators=(operator,), left_out=left_out))
+    out = capsys.readouterr().out
+    assert "operators: 4 found, 1 used (1 of torch), 3 left out" in out
+    assert "   2 random" in out
+    assert "   1 needs an argument maker\n" in out
+
+
+def test_a_fate_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    kept = Fate(candidate=make_candidate(), measured=Measured(eager_ms=4.25, compile_ms=2.0), seconds=1.5)
+    show_fate(kept)
+    show_fate(kept.model_copy(update={"dropped_by": Filter.GATE, "reason": "an output is zero"}))
+    assert capsys.readouterr().out == (
+        "[0] Linear + tanh: kept: eager 4.25 ms, compile 2 ms (1.5 s)\n"
+        "[0] Linear + tanh: gate: an output is zero (1.5 s)\n"
+    )

@@ -1,0 +1,70 @@
+"""The gate drops what is not worth judging, and keeps the rest."""
+
+import pytest
+import torch
+
+from cuda_agent.judge.gate import GateMeasurement, find_fault, measure_gate, summarise_output
+
+
+class Net(torch.nn.Module):
+    """A layer, and whatever is made of its output and of both inputs."""
+
+    def __init__(self, expression: str) -> None:
+        super().__init__()
+        self.layer = torch.nn.Linear(8, 6)
+        self.expression = expression
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> object:
+        return eval(self.expression, {"torch": torch, "h": self.layer(x), "x": x, "y": y})
+
+
+def measure(expression: str) -> GateMeasurement:
+    torch.manual_seed(0)
+    net = Net(expression).eval()
+    state = {name: value.clone() for name, value in net.state_dict().items()}
+    with torch.no_grad():
+        inputs, fresh = ([torch.randn(5, 8), torch.randn(5, 6)] for _ in range(2))
+        found = measure_gate(net, inputs, fresh=fresh)
+    assert all(torch.equal(value, state[name]) for name, value in net.state_dict().items())
+    return found
+
+
+@pytest.mark.parametrize(
+    "expression", ["h + y", "(h * y).sum()", "(h > y)", "{'a': h + y, 'b': h - y}", "h @ y.T"]
+)
+def test_kept(expression: str) -> None:
+    assert find_fault(measure(expression)) == ""
+
+
+@pytest.mark.parametrize(
+    ("expression", "fault"),
+    [
+        ("h * 0 + y * 0", "an output is zero"),
+        ("torch.ones(5) + 0 * h.sum()", "an output is constant"),
+        ("torch.tanh(h + y) * 1e-3", "an output lies within 0.01 of zero"),
+        ("torch.tanh(h + y) * 1e-3 + 5", "an output's standard deviation is below 0.01"),
+        ("(h + y).mean(0, keepdim=True).expand(5, 6)", "an output does not vary along axis 0"),
+        ("torch.log(h + y)", "an output is not finite"),
+        ("h", "input 1 changes no output"),
+        ("x[:, :6] + y", "no weight changes an output"),
+        ("[]", "there is no output tensor"),
+        ("[h + y, h * 0]", "an output is zero"),
+    ],
+)
+def test_dropped(expression: str, fault: str) -> None:
+    assert find_fault(measure(expression)) == fault
+
+
+def test_a_weight_without_effect_is_named_but_no_fault() -> None:
+    found = measure("h - h.mean(0) + y")
+    assert found.ignored_weights == ("layer.bias",)
+    assert found.weights == 2
+    assert find_fault(found) == ""
+
+
+def test_other_kinds_of_tensors() -> None:
+    assert summarise_output(torch.tensor([1, 2, 3])).highest == 3.0
+    assert summarise_output(torch.tensor([3 + 4j, 0j])).highest == 5.0
+    assert summarise_output(torch.tensor([[1.0, 2.0], [1.0, 2.0]])).flat_axes == (0,)
+    assert summarise_output(torch.tensor(2.0)).spread == 2.0
+    assert summarise_output(torch.zeros(0)).is_finite
