@@ -121,3 +121,10 @@ def test_help_imports_nothing_heavy(repository: Path) -> None:
         env={**os.environ, "PYTHONPATH": str(repository / "src")},
     )
     assert ended.stdout.endswith("[]\n")
+
+
+def test_signals_do_afterwards_what_they_did_before() -> None:
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.getsignal(number) for number in numbers]
+    main(["probe"])
+    assert [signal.getsignal(number) for number in numbers] == before

@@ -42,6 +42,8 @@ import signal
 import sys
 import tempfile
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 
 from cuda_agent import __version__
@@ -74,14 +76,13 @@ def main(arguments: list[str] | None = None) -> int:
     if verb not in VERBS:
         print(f"cuda-agent: no verb {verb!r}; see cuda-agent --help", file=sys.stderr)
         return ExitCode.WRONG_USE
-    return _guard(verb, [*loudness, *rest])
+    with _heeding_signals():
+        return _guard(verb, [*loudness, *rest])
 
 
 def _guard(verb: str, arguments: list[str]) -> int:
     """Run a verb so that every way to fail ends in one clean message and its own exit status."""
     is_verbose = "--verbose" in arguments
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _interrupt)
     try:
         return _run_verb(verb, arguments)
     except UserError as error:
@@ -113,6 +114,17 @@ def _explain_unforeseen(error: Exception, *, is_verbose: bool) -> str:
         return f"the disk is full at {place}: make room; TMPDIR names the folder for temporary files"
     hint = "" if is_verbose else "; run again with --verbose for the traceback"
     return f"bug: {type(error).__name__}: {error}{hint}"
+
+
+@contextmanager
+def _heeding_signals() -> Iterator[None]:
+    """While a verb runs, SIGINT and SIGTERM interrupt it; afterwards they do what they did before."""
+    before = {number: signal.signal(number, _interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:
