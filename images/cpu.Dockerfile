@@ -1,5 +1,6 @@
 # The cpu target: builds and judges C++ kernels. From the repository's root:
 #   docker build -f images/cpu.Dockerfile -t cuda-agent:cpu .
+# torch's default build brings CUDA along; --build-arg PIP_ARGS="--extra-index-url URL" names an index of CPU builds.
 FROM python:3.12-slim-bookworm
 RUN apt-get update \
  && apt-get install -y --no-install-recommends g++ bubblewrap \
@@ -7,7 +8,8 @@ RUN apt-get update \
 WORKDIR /opt/cuda-agent
 COPY pyproject.toml constraints.txt README.md LICENSE ./
 COPY src src
-RUN pip install --no-cache-dir --extra-index-url https://download.pytorch.org/whl/cpu -c constraints.txt ".[serve]"
-WORKDIR /work
+ARG PIP_ARGS=""
+RUN pip install --no-cache-dir ${PIP_ARGS} -c constraints.txt ".[serve]"
+WORKDIR /srv
 ENTRYPOINT ["cuda-agent"]
 CMD ["doctor"]

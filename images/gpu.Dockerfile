@@ -9,6 +9,6 @@ COPY pyproject.toml constraints.txt README.md LICENSE ./
 COPY src src
 RUN python3 -m venv /opt/venv && /opt/venv/bin/pip install --no-cache-dir -c constraints.txt ".[serve]"
 ENV PATH=/opt/venv/bin:$PATH
-WORKDIR /work
+WORKDIR /srv
 ENTRYPOINT ["cuda-agent"]
 CMD ["doctor"]

@@ -6,5 +6,5 @@ from cuda_agent.synthesis.operator import Layout, Operator
 def test_library_and_kind() -> None:
     module = Operator(name="torch.nn.ReLU", layout=Layout.ANY, template="nn.ReLU()")
     function = Operator(name="transformers.x.f", layout=Layout.ANY, template="f({x})")
-    assert (module.library, module.is_module) == ("torch", True)
-    assert (function.library, function.is_module) == ("transformers", False)
+    assert (module.package, module.is_module) == ("torch", True)
+    assert (function.package, function.is_module) == ("transformers", False)

@@ -31,7 +31,7 @@ _SHOWN = 20
 
 def show_crawl(found: Crawl) -> None:
     """Print how many operators were found, are used and are left out, with the commonest reasons."""
-    libraries = collections.Counter(operator.library for operator in found.operators)
+    libraries = collections.Counter(operator.package for operator in found.operators)
     used = ", ".join(f"{count} of {library}" for library, count in sorted(libraries.items()))
     total = len(found.operators) + len(found.left_out)
     print(f"operators: {total} found, {len(found.operators)} used ({used}), {len(found.left_out)} left out")

@@ -48,7 +48,7 @@ class Entry(Record):
 
     result: BuildResult
     """What the build gave."""
-    library_sha: str
+    sha256: str
     """SHA-256 of the library; empty where none was built."""
 
 
@@ -82,16 +82,16 @@ class BuildCache:
         place = self._folder / key
         try:
             entry = Entry.model_validate_json((place / ENTRY).read_bytes())
-            content = (place / LIBRARY).read_bytes() if entry.library_sha else b""
+            content = (place / LIBRARY).read_bytes() if entry.sha256 else b""
             os.utime(place)
         except FileNotFoundError:
             return None
         except (OSError, ValidationError):
             shutil.rmtree(place, ignore_errors=True)
             return None
-        if not entry.library_sha:
+        if not entry.sha256:
             return entry.result, None
-        if hashlib.sha256(content).hexdigest() != entry.library_sha:
+        if hashlib.sha256(content).hexdigest() != entry.sha256:
             shutil.rmtree(place, ignore_errors=True)
             return None
         folder.mkdir(parents=True, exist_ok=True)
@@ -106,7 +106,7 @@ class BuildCache:
             if library:
                 (aside / LIBRARY).write_bytes(content)
             sha = hashlib.sha256(content).hexdigest() if library else ""
-            (aside / ENTRY).write_text(Entry(result=result, library_sha=sha).model_dump_json())
+            (aside / ENTRY).write_text(Entry(result=result, sha256=sha).model_dump_json())
             aside.rename(self._folder / key)  # fails where another process was first
         except OSError:
             shutil.rmtree(aside, ignore_errors=True)

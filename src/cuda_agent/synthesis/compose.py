@@ -26,7 +26,7 @@ def compose(operators: Sequence[Operator], recipe: Recipe, *, number: int) -> Ca
     """Candidate `number` of the recipe's seed: the same for the same operators, whenever it is made."""
     generator = random.Random(f"{recipe.seed}/{number}")
     library, count = _draw_kind(operators, recipe, generator=generator)
-    pool = [operator for operator in operators if operator.library == library]
+    pool = [operator for operator in operators if operator.package == library]
     for _ in range(_TRIES):
         try:
             plan = _draw_plan(pool, count, generator=generator, join_share=recipe.join_share)
@@ -39,7 +39,7 @@ def compose(operators: Sequence[Operator], recipe: Recipe, *, number: int) -> Ca
 
 def _draw_kind(operators: Sequence[Operator], recipe: Recipe, *, generator: random.Random) -> tuple[str, int]:
     """From which library, and how many."""
-    libraries = {operator.library for operator in operators}
+    libraries = {operator.package for operator in operators}
     draw = generator.random()
     if draw < recipe.transformers_share and "transformers" in libraries:
         return "transformers", 1
@@ -91,7 +91,7 @@ def _fit(plan: Plan, recipe: Recipe, *, generator: random.Random) -> Plan:
 
 
 def _write(plan: Plan, recipe: Recipe, *, number: int) -> Candidate:
-    library = plan.steps[0].operator.library
+    library = plan.steps[0].operator.package
     return Candidate(
         number=number,
         seed=recipe.seed,

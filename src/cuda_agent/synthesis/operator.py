@@ -116,7 +116,7 @@ class Operator(Record):
     """What it belongs to: convolution, norm, pooling, ..."""
 
     @property
-    def library(self) -> str:
+    def package(self) -> str:
         """Torch or transformers."""
         return self.name.partition(".")[0]
 
