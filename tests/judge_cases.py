@@ -82,8 +82,7 @@ class Outcome:
     @property
     def verdict(self) -> str:
         """The failed stage and its status, such as `verify:mismatch`, or `ok`."""
-        stage = self.evaluation.failed_stage
-        return PASSED if stage is None else f"{stage.value}:{getattr(self.evaluation, stage.value).status}"
+        return self.evaluation.verdict
 
 
 def load_cases(corpus: Path) -> list[Case]:

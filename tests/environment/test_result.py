@@ -37,11 +37,13 @@ def make(stages: dict[str, object]) -> Evaluation:
 def test_the_failed_stage_and_its_reason(stage: Stage) -> None:
     evaluation = make({**GOOD, stage.value: BAD[stage.value]})
     assert evaluation.failed_stage is stage
+    assert evaluation.verdict == f"{stage.value}:{BAD[stage.value]['status']}"  # type: ignore[index]
     assert evaluation.reason == "why"
 
 
 def test_nothing_failed() -> None:
     assert make(GOOD).failed_stage is None
+    assert make(GOOD).verdict == "ok"
     assert make({"rules": GOOD["rules"]}).reason == ""
 
 

@@ -11,6 +11,7 @@ from cuda_agent.judge.inputs import (
     randomise_state,
     refresh_values,
     reshape_distribution,
+    swap_values,
 )
 
 
@@ -86,3 +87,11 @@ def test_jitter_parts_ties_and_moves_nothing_far() -> None:
 
 def test_jitter_leaves_whole_numbers_alone() -> None:
     assert torch.equal(jitter_value(torch.arange(9), PARTING), torch.arange(9))
+
+
+def test_swapped_elements_are_the_same_elements_elsewhere() -> None:
+    x = torch.randn(50, 20)
+    (swapped,) = swap_values([x], 3)
+    assert int((swapped != x).sum()) == 2
+    assert torch.equal(swapped.flatten().sort().values, x.flatten().sort().values)
+    assert torch.equal(swap_values([x], 3)[0], swapped)

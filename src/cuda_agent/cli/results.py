@@ -79,10 +79,8 @@ def describe_verdict(outcome: Outcome) -> str:
     """`verified`, or which stage ended how, or why nothing was submitted."""
     if outcome.final is None:
         return f"nothing submitted ({outcome.stop_reason.value})"
-    stage = outcome.final.failed_stage
-    if stage is None:
-        return "verified"
-    return f"{stage.value}: {getattr(outcome.final, stage.value).status.value}"
+    verdict = outcome.final.verdict
+    return "verified" if verdict == "ok" else verdict.replace(":", ": ")
 
 
 def describe_usage(usage: Usage) -> str:

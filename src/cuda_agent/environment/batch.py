@@ -60,12 +60,7 @@ class BatchResult(Record):
     @property
     def verdict(self) -> str:
         """`ok`, the failed stage and its status, or how the evaluation itself failed."""
-        if self.evaluation is None:
-            return self.status.value
-        stage = self.evaluation.failed_stage
-        return (
-            "ok" if stage is None else f"{stage.value}:{getattr(self.evaluation, stage.value).status.value}"
-        )
+        return self.evaluation.verdict if self.evaluation else self.status.value
 
 
 def evaluate_pairs(

@@ -135,6 +135,12 @@ class Evaluation(Record):
         return None
 
     @property
+    def verdict(self) -> str:
+        """The failed stage and its status, such as `verify:mismatch`, or `ok`."""
+        stage = self.failed_stage
+        return "ok" if stage is None else f"{stage.value}:{getattr(self, stage.value).status.value}"
+
+    @property
     def reason(self) -> str:
         """The failed stage's reason, or an empty string."""
         stage = self.failed_stage

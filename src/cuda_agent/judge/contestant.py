@@ -110,22 +110,24 @@ class Lane:
 class Shelf:
     """Memory for staged inputs that is kept from block to block, so that no call pays for page faults.
 
-    Each set of tensors lies on a board of its own, at an offset that nobody can know before.
+    Each set of tensors lies on a board of its own, at an offset that nobody can know before: half of the
+    time where the board's last set lay, so that whoever keeps answers by address meets other values there.
     """
 
     def __init__(self) -> None:
         """Own nothing yet."""
-        self._free: list[torch.Tensor] = []
-        self._taken: list[torch.Tensor] = []
+        self._free: list[_Board] = []
+        self._taken: list[_Board] = []
 
     def copy(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         """Copies of the tensors on a board that nothing else lies on."""
         sizes = [-(-tensor.nbytes // _ALIGNMENT) * _ALIGNMENT for tensor in tensors]
-        offset = secrets.randbelow(_OFFSETS) * _ALIGNMENT
         board = self._take(sum(sizes) + _OFFSETS * _ALIGNMENT, tensors)
-        copies = []
+        if secrets.randbelow(2):
+            board.offset = secrets.randbelow(_OFFSETS) * _ALIGNMENT
+        offset, copies = board.offset, []
         for tensor, size in zip(tensors, sizes, strict=True):
-            flat = board[offset : offset + tensor.nbytes].view(tensor.dtype)
+            flat = board.memory[offset : offset + tensor.nbytes].view(tensor.dtype)
             copies.append(flat.view(tensor.shape).copy_(tensor))
             offset += size
         return copies
@@ -135,13 +137,21 @@ class Shelf:
         self._free += self._taken
         self._taken = []
 
-    def _take(self, nbytes: int, tensors: Sequence[torch.Tensor]) -> torch.Tensor:
-        self._free = [board for board in self._free if board.numel() >= nbytes]
+    def _take(self, nbytes: int, tensors: Sequence[torch.Tensor]) -> "_Board":
+        self._free = [board for board in self._free if board.memory.numel() >= nbytes]
         secrets.SystemRandom().shuffle(self._free)
         device = tensors[0].device if tensors else None
-        board = self._free.pop() if self._free else torch.empty(nbytes, dtype=torch.uint8, device=device)
+        board = self._free.pop() if self._free else _Board(nbytes, device)
         self._taken.append(board)
         return board
+
+
+class _Board:
+    """One piece of a shelf."""
+
+    def __init__(self, nbytes: int, device: torch.device | None) -> None:
+        self.memory = torch.empty(nbytes, dtype=torch.uint8, device=device)
+        self.offset = secrets.randbelow(_OFFSETS) * _ALIGNMENT
 
 
 @contextmanager

@@ -108,6 +108,23 @@ def perturb_values(values: Sequence[torch.Tensor], seed: int) -> list[torch.Tens
     return [perturb(value) for value in values]
 
 
+def swap_values(values: Sequence[torch.Tensor], seed: int) -> list[torch.Tensor]:
+    """Copies in which one element of each floating tensor has changed places with its largest or smallest."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def swap(value: torch.Tensor) -> torch.Tensor:
+        changed = value.clone()
+        if not value.is_floating_point() or not value.numel():
+            return changed
+        flat = changed.view(-1)
+        at = int(torch.randint(value.numel(), (), generator=generator))
+        other = int(flat.argmax() if bool(flat[at] != flat.max()) else flat.argmin())
+        flat[[at, other]] = flat[[other, at]]
+        return changed
+
+    return [swap(value) for value in values]
+
+
 def is_whole(value: torch.Tensor) -> bool:
     """Whether a tensor holds whole numbers (booleans do not count)."""
     return not value.is_floating_point() and not value.is_complex() and value.dtype is not torch.bool

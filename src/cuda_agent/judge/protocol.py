@@ -138,12 +138,14 @@ class Mute(Record):
 
 
 class Perturb(Record):
-    """Reference: change one element of each floating input."""
+    """Reference: change one element of each floating input, or let two change places."""
 
     kind: Literal["perturb"] = "perturb"
     """Which request."""
     seed: int
     """Secret seed."""
+    swaps: bool = False
+    """Whether two elements change places, which no sum over all of them shows."""
 
 
 class Refresh(Record):

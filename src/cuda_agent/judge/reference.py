@@ -32,6 +32,7 @@ from cuda_agent.judge.inputs import (
     randomise_state,
     refresh_values,
     reshape_distribution,
+    swap_values,
 )
 from cuda_agent.judge.mailbox import write_tensors
 from cuda_agent.judge.protocol import (
@@ -159,9 +160,10 @@ class Reference:
         return Done()
 
     def perturb(self, request: Perturb) -> Done:
-        """One element of each floating input changed."""
+        """One element of each floating input changed, or two that have changed places."""
         node, tensors = describe_value(self._drawn)
-        self._current = build_value(node, perturb_values(tensors, request.seed))
+        change = swap_values if request.swaps else perturb_values
+        self._current = build_value(node, change(tensors, request.seed))
         return Done()
 
     def publish(self, request: Publish) -> Done:

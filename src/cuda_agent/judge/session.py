@@ -212,9 +212,12 @@ class Session:
         """Switch the submission's kernels off, or on again."""
         self._ask_runner(Mute(on=on), Done, timeout_s=30)
 
-    def perturb(self, seed: int) -> None:
-        """Change one element of each floating input that was drawn; the same seed, the same element."""
-        self._ask_reference(Perturb(seed=seed), Done)
+    def perturb(self, seed: int, *, swaps: bool = False) -> None:
+        """Change one element of each floating input that was drawn, or let two change places.
+
+        The same seed, the same elements.
+        """
+        self._ask_reference(Perturb(seed=seed, swaps=swaps), Done)
 
     def count_new_threads(self) -> int:
         """How many more threads the runner has than before it met the submission."""

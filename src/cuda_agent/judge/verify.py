@@ -24,6 +24,7 @@ _BY_STEP = {
 _REPLAY_REASONS = (
     "an earlier output changed after a later call (allocate outputs anew in forward): ",
     "the output did not follow a change of one element of each input: ",
+    "the output did not follow two elements of each input that changed places: ",
     "the same inputs at another address, later, gave another output: ",
 )
 
@@ -97,24 +98,29 @@ class Verifier:
         return find_left_threads(self._session) if self._policy.has(Layer.CENSUS) else None
 
     def _check_replay(self) -> Finding | None:
-        """A draw whose inputs come thrice: as they are, with one element changed, as they are."""
+        """A draw that comes as it is, with one element of each input changed, with two swapped, as it is."""
         seed = secrets.randbits(60)
         expected = self._session.expect()
         self._session.stage(Contestant.CANDIDATE)
-        self._session.perturb(seed)
-        self._session.stage(Contestant.CANDIDATE)
+        for swaps in (False, True):
+            self._session.perturb(seed, swaps=swaps)
+            self._session.stage(Contestant.CANDIDATE)
         self._session.refresh(0)
         self._session.stage(Contestant.CANDIDATE)
-        called = self._call(3)
+        called = self._call(4)
         finding = (
             self._explain(self._compare(expected, 0), 0)
-            or self._explain(self._compare(expected, 2), 2)
+            or self._explain(self._compare(expected, 3), 3)
             or self._look_around(called, expected)
         )
         if finding is not None:
             return finding
-        self._session.perturb(seed)
-        return self._explain(self._compare(self._session.expect(), 1), 1)
+        for index, swaps in ((1, False), (2, True)):
+            self._session.perturb(seed, swaps=swaps)
+            finding = self._explain(self._compare(self._session.expect(), index), index)
+            if finding is not None:
+                return finding
+        return None
 
     def _explain(self, finding: Finding | None, which: int) -> Finding | None:
         if finding is None:
