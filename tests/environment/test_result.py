@@ -37,7 +37,8 @@ def make(stages: dict[str, object]) -> Evaluation:
 def test_the_failed_stage_and_its_reason(stage: Stage) -> None:
     evaluation = make({**GOOD, stage.value: BAD[stage.value]})
     assert evaluation.failed_stage is stage
-    assert evaluation.verdict == f"{stage.value}:{BAD[stage.value]['status']}"  # type: ignore[index]
+    assert evaluation.verdict == f"{stage.value}:{getattr(evaluation, stage.value).status.value}"
+    assert not evaluation.verdict.endswith(":ok")
     assert evaluation.reason == "why"
 
 
