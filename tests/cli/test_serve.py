@@ -17,11 +17,10 @@ pytest.importorskip("fastapi")
 COMMAND = [sys.executable, "-m", "cuda_agent.cli.main", "serve", "--target", "cpu"]
 
 
-def test_an_open_door_needs_a_token() -> None:
+@pytest.mark.parametrize("host", ["0.0.0.0", "a.name.of.ours"])
+def test_an_open_door_needs_a_token(host: str) -> None:
     env = {name: value for name, value in os.environ.items() if name != "CUDA_AGENT_TOKEN"}
-    ended = subprocess.run(
-        [*COMMAND, "--host", "0.0.0.0"], env=env, capture_output=True, text=True, check=False
-    )
+    ended = subprocess.run([*COMMAND, "--host", host], env=env, capture_output=True, text=True, check=False)
     assert ended.returncode == 2
     assert "set a token in $CUDA_AGENT_TOKEN" in ended.stderr
 

@@ -57,5 +57,7 @@ def test_a_tree_without_a_task_or_a_submission_is_told(tmp_path: Path) -> None:
     lay(tmp_path, "a/model_new.py")
     with pytest.raises(UserError, match="has no task"):
         read_pairs(tmp_path)
+    with pytest.raises(UserError, match="is a task: give its submission's folder too"):
+        read_pairs(tmp_path / "task.py")
     with pytest.raises(UserError, match="cannot be read"):
         read_pairs(tmp_path / "nowhere.jsonl")

@@ -71,6 +71,11 @@ def test_strangers_giants_and_nonsense_are_refused(run: RunDir) -> None:
         assert ask(f"{place}/none") == 404
         assert ask(place, method="POST", body=b"{}") == 422
         assert ask(place, method="POST", body=b'{"order_id": "../x", "request": {}}') == 422
+        for path in ("../outside.h", "/etc/outside.h", "kernels/../../outside.h", "kernels/.h", "notes.txt"):
+            request = {**order("a").payload, "files": {path: ""}}
+            body = json.dumps({"order_id": "hostile", "request": request}).encode()
+            assert ask(place, method="POST", body=body) == 422, path
+        assert ask(f"{place}/hostile") == 404
         assert announce(place, nbytes=MAX_BODY_BYTES + 1) == 413
         assert ask(f"{url}/health", token="") == 200
         assert ask(f"{url}/metrics") == 200

@@ -88,3 +88,28 @@ def test_a_missing_model_is_a_problem_and_a_missing_folder_an_error(tmp_path: Pa
     assert [problem.file for problem in freeze_submission(tmp_path).problems] == ["model_new.py"]
     with pytest.raises(UserError, match="not a folder"):
         freeze_submission(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../model_new.py",
+        "/model_new.py",
+        "kernels/../a.h",
+        "kernels/a/b.h",
+        "kernels/.a.h",
+        "kernels/a.so",
+        "",
+        "x",
+    ],
+)
+def test_no_submission_holds_a_name_that_does_not_count(path: str) -> None:
+    with pytest.raises(ValueError, match="is neither"):
+        Submission({"model_new.py": b"", path: b""})
+
+
+def test_no_submission_is_larger_than_what_may_be_taken() -> None:
+    with pytest.raises(ValueError, match="more than"):
+        Submission({"kernels/a.h": bytes(MAX_FILE_BYTES + 1)})
+    with pytest.raises(ValueError, match="more than"):
+        Submission({f"kernels/{number}.h": b"" for number in range(MAX_FILES + 1)})

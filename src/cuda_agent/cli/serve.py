@@ -49,7 +49,7 @@ class ServeConfig(Config):
 def run_serve(config: ServeConfig) -> int:
     """Serve until interrupted."""
     token = os.environ.get(config.token_env, "")
-    if not token and not (config.host == "localhost" or ip_address(config.host).is_loopback):
+    if not token and not _is_loopback(config.host):
         raise ConfigError(f"{config.host} can be reached from elsewhere: set a token in ${config.token_env}")
     target = choose_target(config.target)
     workers = plan_local_workers(
@@ -67,3 +67,10 @@ def run_serve(config: ServeConfig) -> int:
         app = create_app(pool, OrderBook(run), token=token, max_open=config.max_open)
         uvicorn.run(app, host=config.host, port=config.port, log_level="warning")
     return ExitCode.DONE
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

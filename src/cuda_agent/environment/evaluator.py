@@ -7,7 +7,9 @@ stays warm for its task, so items carry the task's key as their affinity.
 
 import base64
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
+
+from pydantic import model_validator
 
 from cuda_agent.config import Record
 from cuda_agent.environment.build_cache import find_build_cache
@@ -55,6 +57,21 @@ class Request(Record):
     """How strictly it is judged."""
     containment: Containment = Containment.AUTO
     """How untrusted commands are contained."""
+
+    @model_validator(mode="after")
+    def _check_files(self) -> Self:
+        """A request with files that no submission may have never reaches a worker."""
+        self.open_submission()
+        return self
+
+    def open_submission(self) -> Submission:
+        """The submission that travelled.
+
+        Raises:
+            ValueError: it is no submission.
+        """
+        files = {path: base64.b64decode(text, validate=True) for path, text in self.files.items()}
+        return Submission(files, self.problems)
 
 
 def make_item(
@@ -133,8 +150,7 @@ class Evaluator:
 
     def _evaluate(self, payload: Mapping[str, Any], *, until: Stage) -> Evaluation:
         request = Request.model_validate(payload)
-        files = {path: base64.b64decode(text) for path, text in request.files.items()}
-        submission = Submission(files, request.problems)
+        submission = request.open_submission()
         setting, judge = self._sit(request)
         try:
             return evaluate(submission, setting=setting, judge=judge, until=until)

@@ -48,6 +48,11 @@ def read_pairs(path: Path) -> tuple[Pair, ...]:
 
 
 def _read_list(path: Path) -> Iterator[Pair]:
+    if path.suffix == ".py":
+        raise UserError(
+            f"{path} is a task: give its submission's folder too (cuda-agent evaluate TASK.py FOLDER), "
+            f"or instead a .jsonl list or a folder of many"
+        )
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:

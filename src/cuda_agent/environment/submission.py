@@ -33,7 +33,7 @@ KERNEL_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
 
 @dataclass(frozen=True)
 class Submission:
-    """What an agent hands in."""
+    """What an agent hands in, however it came here: no other name than those that count can be in it."""
 
     files: Mapping[str, bytes]
     """Contents by path, sorted by path: `model_new.py` and `kernels/<name>`."""
@@ -43,7 +43,20 @@ class Submission:
     """Names in the folder that do not count."""
 
     def __post_init__(self) -> None:
-        """Sort the files and make the mapping unchangeable."""
+        """Sort the files and make the mapping unchangeable.
+
+        Raises:
+            ValueError: a path is none that counts (it may come from a message, and is written to), or the
+                files are too many or too large.
+        """
+        for path in self.files:
+            if not may_be_handed_in(path):
+                raise ValueError(f"{make_printable(path)!r} is neither {MODEL_FILE} nor a kernel's source")
+        sizes = [len(content) for content in self.files.values()]
+        if len(sizes) > MAX_FILES or max(sizes, default=0) > MAX_FILE_BYTES or sum(sizes) > MAX_TOTAL_BYTES:
+            raise ValueError(
+                f"more than {MAX_FILES} files, {MAX_FILE_BYTES} bytes in one, or {MAX_TOTAL_BYTES}"
+            )
         ordered = {path: bytes(self.files[path]) for path in sorted(self.files)}
         object.__setattr__(self, "files", MappingProxyType(ordered))
 
@@ -62,6 +75,13 @@ class Submission:
         (folder / KERNELS_FOLDER).mkdir(parents=True, exist_ok=True)
         for path, content in self.files.items():
             (folder / path).write_bytes(content)
+
+
+def may_be_handed_in(path: str) -> bool:
+    """Whether a file of this name counts: `model_new.py`, or a source in `kernels/`."""
+    folder, _, name = path.partition("/")
+    is_kernel = folder == KERNELS_FOLDER and KERNEL_NAME.fullmatch(name) and name.endswith(KERNEL_SUFFIXES)
+    return path == MODEL_FILE or bool(is_kernel)
 
 
 def freeze_submission(folder: Path) -> Submission:
