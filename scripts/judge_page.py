@@ -53,10 +53,15 @@ def load_rows(results: Path) -> list[Row]:
     """The newest verdict of each case, by target and layers; files are named by their dates."""
     newest: dict[tuple[object, ...], list[Row]] = {}
     for path in sorted(results.glob("*-judge-*.jsonl")):
-        rows = [Row.model_validate_json(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        rows = load_file(path)
         for key in {(row.target, row.without) for row in rows}:
             newest[key] = [row for row in rows if (row.target, row.without) == key]
     return [row for rows in newest.values() for row in rows]
+
+
+def load_file(path: Path) -> list[Row]:
+    """The verdicts of one file."""
+    return [Row.model_validate_json(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def load_races(results: Path) -> list[Race]:

@@ -10,11 +10,14 @@ import dataclasses
 import datetime
 import fnmatch
 import functools
+import itertools
 import multiprocessing
+import os
+import queue
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Collection, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import tyro
@@ -25,7 +28,8 @@ from cuda_agent.judge.policy import JudgePolicy, Layer
 from cuda_agent.sandbox.build import build_sandbox
 from cuda_agent.sandbox.protocol import Containment
 from cuda_agent.tasks.target import Target
-from scripts.judge_page import Row, load_races, load_rows, render_page
+from cuda_agent.workers.devices import list_gpus
+from scripts.judge_page import Row, load_file, load_races, load_rows, render_page
 from scripts.self_comparison import run_races
 from tests.judge_cases import HACKS, HONEST, Bench, Case, load_cases
 
@@ -48,20 +52,24 @@ class Options:
     self_comparisons: int = 0
     """How often to let the reference race against itself, over all sizes together."""
     jobs: int = 1
-    """Tasks at once; their judges still take times one after the other."""
+    """Tasks at once, spread over the GPUs; the judges of one device still take times one by one."""
+    minutes: float = 1e6
+    """Begin no further task after so many; `--resume` goes on."""
+    resume: bool = False
+    """Keep the verdicts of today's file and run only what is missing."""
     machine: str = "machine"
     """What the files in docs/results/ are named after."""
     render_only: bool = False
     """Run nothing, only write the page."""
 
 
-def run_cases(options: Options, target: Target) -> Iterator[Row]:
-    """Put every case before the judge, those of one task together."""
+def run_cases(options: Options, target: Target, *, done: Collection[str] = ()) -> Iterator[Row]:
+    """Put every case but those that are done before the judge, those of one task together."""
     cases = [(corpus.name, case) for corpus in (HACKS, HONEST) for case in load_cases(corpus)]
     chosen = [
         (corpus, case)
         for corpus, case in cases
-        if target in case.targets and fnmatch.fnmatch(case.name, options.only)
+        if target in case.targets and fnmatch.fnmatch(case.name, options.only) and case.name not in done
     ]
     groups: dict[tuple[str, str], list[tuple[str, Case]]] = {}
     for corpus, case in chosen:
@@ -77,27 +85,52 @@ def run_cases(options: Options, target: Target) -> Iterator[Row]:
 
 
 def _run_groups(groups: list[list[tuple[str, Case]]], options: Options, target: Target) -> Iterator[Row]:
-    """The rows of each group, as groups are done."""
-    run = functools.partial(run_group, without=options.without, target=target)
+    """The rows of all groups, as they come."""
+    end = time.monotonic() + 60 * options.minutes
+    run = functools.partial(run_group, without=options.without, target=target, end=end)
     if options.jobs == 1:
         for group in groups:
             yield from run(group)
         return
     # Fresh processes: one that has used CUDA must not be forked.
-    with ProcessPoolExecutor(options.jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
-        largest_first = sorted(groups, key=len, reverse=True)
-        for done in as_completed([pool.submit(_list_group, run, group) for group in largest_first]):
-            yield from done.result()
+    context = multiprocessing.get_context("spawn")
+    gpus = itertools.cycle(list_gpus() or ("",))
+    with context.Manager() as manager:
+        rows, devices = manager.Queue(), manager.Queue()
+        for _ in range(options.jobs):
+            devices.put(next(gpus))
+        with ProcessPoolExecutor(
+            options.jobs, mp_context=context, initializer=_take_device, initargs=(devices,)
+        ) as pool:
+            largest_first = sorted(groups, key=len, reverse=True)
+            runs = [pool.submit(_send_group, run, group, rows=rows) for group in largest_first]
+            for future in runs:
+                future.add_done_callback(lambda _: rows.put(None))
+            for _ in runs:
+                yield from iter(rows.get, None)
+            for future in runs:
+                future.result()
 
 
-def _list_group(run: Callable[..., Iterator[Row]], group: list[tuple[str, Case]]) -> list[Row]:
-    return list(run(group))
+def _take_device(devices: "queue.Queue[str]") -> None:
+    os.environ["CUDA_VISIBLE_DEVICES"] = devices.get()
 
 
-def run_group(group: list[tuple[str, Case]], *, without: tuple[Layer, ...], target: Target) -> Iterator[Row]:
-    """Put the cases of one task before one judge."""
+def _send_group(
+    run: Callable[..., Iterator[Row]], group: list[tuple[str, Case]], *, rows: "queue.Queue[Row | None]"
+) -> None:
+    for row in run(group):
+        rows.put(row)
+
+
+def run_group(
+    group: list[tuple[str, Case]], *, without: tuple[Layer, ...], target: Target, end: float
+) -> Iterator[Row]:
+    """Put the cases of one task before one judge, as long as the monotonic clock has not come to `end`."""
     with Bench(build_sandbox(Containment.AUTO), JudgePolicy(without=without)) as bench:
         for corpus, case in group:
+            if time.monotonic() >= end:
+                return
             yield try_case(bench, case, target, corpus=corpus).model_copy(update={"without": without})
 
 
@@ -146,7 +179,10 @@ def run(options: Options, target: Target) -> int:
         races = run_races(options.self_comparisons, target)
         write_lines(name_result(options, target, "self"), races)
     elif options.only == "*":
-        write_lines(name_result(options, target, "judge"), run_cases(options, target))
+        path = name_result(options, target, "judge")
+        kept = load_file(path) if options.resume and path.exists() else []
+        found = run_cases(options, target, done={row.name for row in kept})
+        write_lines(path, itertools.chain(kept, found))
     else:
         return sum(not row.is_right for row in run_cases(options, target))
     return 0

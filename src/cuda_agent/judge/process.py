@@ -235,6 +235,8 @@ def _build_environment(target: Target, socket_fd: int, *, cache: Path | None) ->
         }
     if target is Target.CPU:
         environment |= {"CUDA_VISIBLE_DEVICES": "", "OMP_PROC_BIND": "true"}
+    elif (visible := os.environ.get("CUDA_VISIBLE_DEVICES")) is not None:
+        environment["CUDA_VISIBLE_DEVICES"] = visible
     return environment
 
 
