@@ -1,6 +1,8 @@
 """Records and configurations: frozen, typed, serialisable, and identified by a digest."""
 
 import hashlib
+import os
+from pathlib import Path
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict
@@ -24,3 +26,9 @@ class Config(Record):
     def replace(self, **changes: object) -> Self:
         """A validated copy with some fields changed."""
         return type(self).model_validate({**self.model_dump(), **changes})
+
+
+def find_cache(name: str) -> Path:
+    """A folder of this user's cache: `$XDG_CACHE_HOME/cuda-agent/<name>`, by default below ~/.cache."""
+    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return root / "cuda-agent" / name

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from cuda_agent.config import Record
+from cuda_agent.config import Record, find_cache
 from cuda_agent.environment.build import LIBRARY, build_submission
 from cuda_agent.environment.compilers import Compilers, find_compilers
 from cuda_agent.environment.result import BuildResult, BuildStatus
@@ -134,9 +134,8 @@ class BuildCache:
 
 
 def find_build_cache() -> BuildCache:
-    """This user's cache: `$XDG_CACHE_HOME/cuda-agent/build`, by default below ~/.cache."""
-    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return BuildCache(root / "cuda-agent" / "build")
+    """This user's cache of builds."""
+    return BuildCache(find_cache("build"))
 
 
 def compute_key(submission: Submission, compilers: Compilers, *, check_library: bool) -> str:

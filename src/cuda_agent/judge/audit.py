@@ -20,8 +20,9 @@ to another, which costs the candidate as much as many a kernel, and eager nothin
 """
 
 import functools
+import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from cuda_agent.judge.compare import Finding
@@ -43,6 +44,28 @@ _BATCH_SLACK_MS = 0.6
 _COPY_SHARE = 0.3
 _BATCH_MS = 20.0
 _MIN_CALLS = 3
+_SLOW_CLOCK = 1.15
+_WAY_MS = 0.5
+"""What the way to a process and back may take on a busy machine."""
+
+
+class Block(NamedTuple):
+    """A timed block by two clocks."""
+
+    seen_ms: float
+    """By the judge's, which sees the way there and back too."""
+    told_ms: float
+    """By the runner's."""
+
+
+def is_clock_slow(blocks: Sequence[Block]) -> bool:
+    """Whether the runner's clock runs behind the judge's in most blocks.
+
+    A clock that is shaved in fewer blocks does not move the median of their times; a machine that is busy
+    for a moment lengthens the way there and back of a few.
+    """
+    slowness = statistics.median((block.seen_ms - _WAY_MS) / max(block.told_ms, 1e-6) for block in blocks)
+    return slowness > _SLOW_CLOCK
 
 
 class Judgement(NamedTuple):

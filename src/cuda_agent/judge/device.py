@@ -46,7 +46,7 @@ class CpuDevice:
     def __init__(self, threads: int) -> None:
         """Use that many threads."""
         torch.set_num_threads(threads)
-        self.name = f"{_read_cpu_name()}, {threads} threads"
+        self.name = describe_device(Target.CPU, threads=threads)
         self.torch_device = torch.device("cpu")
         self._flush_buffer = torch.zeros(_CPU_FLUSH_BYTES, dtype=torch.uint8)
 
@@ -72,8 +72,7 @@ class CudaDevice:
 
     def __init__(self) -> None:
         """Create the context and pay for the first kernel."""
-        properties = torch.cuda.get_device_properties(0)
-        self.name = f"{properties.name}, {properties.multi_processor_count} multiprocessors"
+        self.name = describe_device(Target.CUDA)
         self.torch_device = torch.device("cuda", 0)
         self._flush_buffer = torch.zeros(_CUDA_FLUSH_BYTES // 4, dtype=torch.int32, device=self.torch_device)
         self._flush_buffer.add_(1)
@@ -150,6 +149,14 @@ def measure_product(size: int = 1024) -> float:
     if not torch.equal(got, wanted):
         raise InfrastructureError(f"{device} computes a matrix product wrongly")
     return (time.perf_counter_ns() - start_ns) / 1e6
+
+
+def describe_device(target: Target, *, threads: int = 0) -> str:
+    """The device's name, with its threads or multiprocessors."""
+    if target is Target.CPU:
+        return f"{_read_cpu_name()}, {threads} threads"
+    properties = torch.cuda.get_device_properties(0)
+    return f"{properties.name}, {properties.multi_processor_count} multiprocessors"
 
 
 def collect_versions(target: Target) -> dict[str, str]:

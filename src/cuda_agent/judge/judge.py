@@ -1,7 +1,7 @@
 """The judge: gives a built submission and a task to two separate processes, and decides."""
 
-import os
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -9,7 +9,10 @@ from typing import Self
 
 import torch
 
+from cuda_agent.config import find_cache
 from cuda_agent.errors import InfrastructureError
+from cuda_agent.judge.baseline import Baseline, BaselineStore, compute_key, measure_baseline
+from cuda_agent.judge.device import collect_versions, describe_device
 from cuda_agent.judge.lease import Lease, name_device
 from cuda_agent.judge.policy import JudgePolicy, Layer
 from cuda_agent.judge.process import ChildError, ChildProcess, count_threads
@@ -58,6 +61,15 @@ class Judge:
         self._sandbox = sandbox
         self._policy = policy
         self._lease = Lease(name_device(target))
+        self._store = BaselineStore(find_cache("baselines"))
+        self._key = compute_key(
+            task.key,
+            target,
+            policy.precision,
+            describe_device(target, threads=count_threads()),
+            collect_versions(target),
+        )
+        self._baseline: Baseline | None = None
         self._folder = tempfile.TemporaryDirectory(prefix="judge-")
         self._waiting: ChildProcess | None = None
         self._examined: ChildProcess | None = None
@@ -71,7 +83,8 @@ class Judge:
             self._reference = self._start(_REFERENCE, find_compile_cache(self._task))
             self._reference.send(self._build_prepare())
             self._reference.send(OpenTask(source=self._task.source, memory_bytes=self._allow_bytes()))
-            self._reference.send(Warm())
+            compiles = not (self._policy.keeps_baselines and self._store.find(self._key))
+            self._reference.send(Warm(compiles=compiles))
         if self._waiting is None:
             self._waiting = self._start(_RUNNER)
 
@@ -94,6 +107,8 @@ class Judge:
                     return self._refuse(opened.needed_bytes), None
                 runner.send(self._build_prepare())
                 self._receive_prepared(runner)
+            if profile and self._policy.keeps_baselines:
+                self._find_baseline(opened)
             if count_threads() >= _MANY_THREADS:
                 self._waiting = self._start(_RUNNER)
             return self._examine_on(runner, artifact, opened=opened, profile=profile)
@@ -141,12 +156,36 @@ class Judge:
             if not profile or verified.status is not VerifyStatus.OK:
                 return verified, None
             with self._lease.take():
-                facts = self._collect_facts(opened)
-                return verified, Profiler(session, policy=self._policy, facts=facts).run()
+                return verified, self._profile(session, opened)
         finally:
             session.close()
             if self._reference.is_gone():
                 self._forget_reference()
+
+    def _find_baseline(self, opened: TaskOpened) -> None:
+        """Have what is kept of the baselines at hand; measured now, if need be, with nobody beside."""
+        self._baseline = self._baseline or self._store.find(self._key)
+        if self._baseline is not None:
+            return
+        assert self._reference is not None
+        calls = self._allow_bytes() // 2 // max(opened.needed_bytes, 1)
+        with self._lease.take(), suppress(ChildError):  # which shows again, with its reason, later
+            measured = measure_baseline(
+                self._reference, policy=self._policy, calls=max(1, min(calls, self._policy.block_calls))
+            )
+            if measured.is_sharp:
+                self._baseline = measured
+                self._store.keep(self._key, measured)
+
+    def _profile(self, session: Session, opened: TaskOpened) -> ProfileResult:
+        profiler = Profiler(
+            session, policy=self._policy, facts=self._collect_facts(opened), baseline=self._baseline
+        )
+        result = profiler.run()
+        if profiler.has_drifted:
+            self._baseline = None
+            self._store.forget(self._key)
+        return result
 
     def _collect_facts(self, opened: TaskOpened) -> Facts:
         assert self._prepared is not None
@@ -229,7 +268,6 @@ def read_available_bytes(target: Target) -> int:
 
 def find_compile_cache(task: Task) -> Path:
     """Where torch.compile keeps what it built for a task; each task has a folder of its own."""
-    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = root / "cuda-agent" / "inductor" / task.key
+    folder = find_cache("inductor") / task.key
     folder.mkdir(parents=True, exist_ok=True)
     return folder

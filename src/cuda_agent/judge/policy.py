@@ -82,6 +82,8 @@ class JudgePolicy(Config):
     """Rounds at most, while an interval straddles the margin."""
     block_calls: int = 3
     """Timed calls in a block, each on fresh values at fresh addresses; fewer where memory is short."""
+    keeps_baselines: bool = True
+    """Whether torch.compile runs beside a submission only where its kept ratio to eager does not decide."""
     confidence: float = 0.95
     """Two-sided confidence of the bootstrap interval."""
     without: tuple[Layer, ...] = ()

@@ -5,12 +5,13 @@ import secrets
 import time
 from typing import NamedTuple
 
-from cuda_agent.judge.audit import Audit
+from cuda_agent.judge.audit import Audit, Block, is_clock_slow
+from cuda_agent.judge.baseline import Baseline
 from cuda_agent.judge.compare import Finding
 from cuda_agent.judge.inputs import NATURAL
 from cuda_agent.judge.policy import JudgePolicy, Layer
 from cuda_agent.judge.protocol import Call, CallMode, Contestant
-from cuda_agent.judge.result import ProfileResult, ProfileStatus, Ratio, VerifyStatus
+from cuda_agent.judge.result import ProfileResult, ProfileStatus, Ratio, Timing, VerifyStatus
 from cuda_agent.judge.session import CandidateError, Session, TaskProcessError, draw_seeds
 from cuda_agent.judge.statistics import build_timing, compute_ratio
 from cuda_agent.judge.verify import check_sample, find_left_threads, is_forbidden
@@ -24,8 +25,6 @@ _SAMPLES = 3
 _FEW = 8
 """With so many times fewer outputs than inputs, inputs are drawn anew for every round and batch."""
 _AUDIT_CALLS = 128
-_SLOW_CLOCK = 1.15
-"""How much longer all timed blocks may take by the judge's clock, which sees the way there and back too."""
 
 
 class Facts(NamedTuple):
@@ -44,17 +43,20 @@ class Facts(NamedTuple):
 class Profiler:
     """One profile of a verified submission."""
 
-    def __init__(self, session: Session, *, policy: JudgePolicy, facts: Facts) -> None:
-        """Nothing is timed yet."""
+    def __init__(
+        self, session: Session, *, policy: JudgePolicy, facts: Facts, baseline: Baseline | None = None
+    ) -> None:
+        """Nothing is timed yet; `baseline` is what is known of torch.compile's ratio to eager."""
+        self.has_drifted = False
         self._session = session
         self._policy = policy
         self._facts = facts
+        self._baseline = baseline
         self._times: dict[Contestant, list[tuple[float, ...]]] = {}
         self._block_calls = policy.block_calls
         self._sampled = 0
         self._redraws = False
-        self._seen_ms = 0.0
-        self._told_ms = 0.0
+        self._blocks: list[Block] = []
 
     def run(self) -> ProfileResult:
         """Time all contestants, check sampled outputs, audit the clock; a failure is a status."""
@@ -85,9 +87,19 @@ class Profiler:
         self._redraws = _FEW * sum(leaf.nbytes for leaf in outputs) < sum(leaf.nbytes for leaf in inputs)
         compile_error = self._open_lanes()
         finding = self._run_rounds()
+        if finding is None and self._baseline is not None and not self._is_decided(self._baseline):
+            self._baseline = None
+            compile_error = self._open_lanes()
+            finding = self._run_rounds()
         if finding is not None:
             return self._report_wrong(finding)
         return self._conclude(compile_error)
+
+    def _is_decided(self, baseline: Baseline) -> bool:
+        """Whether what is kept of torch.compile tells on which side of the margin the submission is."""
+        self.has_drifted = baseline.has_drifted(build_timing(self._times[Contestant.EAGER]).median_ms)
+        over_compiled = baseline.derive(self._ratio(Contestant.EAGER))
+        return not self.has_drifted and (over_compiled is None or not _straddles(over_compiled, 1.0))
 
     def _report_wrong(self, finding: Finding) -> ProfileResult:
         if finding.status is VerifyStatus.FORBIDDEN:
@@ -97,20 +109,25 @@ class Profiler:
         )
 
     def _open_lanes(self) -> str:
+        """Warm everybody who takes part; why torch.compile does not, if it cannot."""
         lanes = [Contestant.CANDIDATE, Contestant.EAGER]
-        compile_error = ""
-        try:
-            self._session.compile()
+        compile_error = self._baseline.compile_error if self._baseline else self._compile()
+        if self._baseline is None and not compile_error:
             lanes.append(Contestant.COMPILED)
-        except TaskProcessError as error:
-            if error.how != "failed":
-                raise
-            compile_error = error.reason
         self._times = {lane: [] for lane in lanes}
         self._call_guarded()
         for lane in lanes[1:]:
             self._time_block(lane, self._policy.warmup_calls)
         return compile_error
+
+    def _compile(self) -> str:
+        try:
+            self._session.compile()
+        except TaskProcessError as error:
+            if error.how != "failed":
+                raise
+            return error.reason
+        return ""
 
     def _call_guarded(self) -> None:
         """A block that is not counted, and looks like any other timed one, but for the guard."""
@@ -161,8 +178,8 @@ class Profiler:
         start_ns = time.monotonic_ns()
         called = self._session.call(request, calls=calls)
         if lane is Contestant.CANDIDATE:
-            self._seen_ms += (time.monotonic_ns() - start_ns) / 1e6
-            self._told_ms += called.block_ms
+            seen_ms = (time.monotonic_ns() - start_ns) / 1e6
+            self._blocks.append(Block(seen_ms=seen_ms, told_ms=called.block_ms))
         if not keep:
             self._session.drop(lane)
         if len(called.calls_ms) != calls or not all(
@@ -181,9 +198,7 @@ class Profiler:
     def _is_enough(self, *, is_late: bool) -> bool:
         """Whether no interval holds the margin, or before its time comes near it."""
         ratios = [self._ratio(lane) for lane in self._times if lane is not Contestant.CANDIDATE]
-        near = 1.0 if is_late else _NEAR
-        low, high = MARGIN_RATIO / near, MARGIN_RATIO * near
-        return not any(ratio.low <= high and low <= ratio.high for ratio in ratios)
+        return not any(_straddles(ratio, 1.0 if is_late else _NEAR) for ratio in ratios)
 
     def _ratio(self, baseline: Contestant) -> Ratio:
         return compute_ratio(
@@ -193,7 +208,7 @@ class Profiler:
     def _conclude(self, compile_error: str) -> ProfileResult:
         candidate = build_timing(self._times[Contestant.CANDIDATE])
         eager = build_timing(self._times[Contestant.EAGER])
-        compiled = self._times.get(Contestant.COMPILED)
+        compiled, over_compiled = self._time_compiled()
         audit = Audit(
             self._session,
             candidate_ms=candidate.median_ms,
@@ -207,9 +222,10 @@ class Profiler:
             status=ProfileStatus.OK,
             candidate=candidate,
             eager=eager,
-            compiled=build_timing(compiled) if compiled else None,
+            compiled=compiled,
             over_eager=self._ratio(Contestant.EAGER),
-            over_compiled=self._ratio(Contestant.COMPILED) if compiled else None,
+            over_compiled=over_compiled,
+            compiled_measured=self._baseline.measured if self._baseline else "",
             compile_error=compile_error,
             sampled=self._sampled,
             wall_ms=audit.judged_ms,
@@ -220,14 +236,20 @@ class Profiler:
         )
         return self._quarantine(result, candidate.median_ms, agreed=audit.agrees)
 
+    def _time_compiled(self) -> tuple[Timing | None, Ratio | None]:
+        """torch.compile's times, and the speed-up over it: kept ones, taken here, or none."""
+        if self._baseline is not None:
+            return self._baseline.compiled, self._baseline.derive(self._ratio(Contestant.EAGER))
+        times = self._times.get(Contestant.COMPILED)
+        return (build_timing(times), self._ratio(Contestant.COMPILED)) if times else (None, None)
+
     def _quarantine(self, result: ProfileResult, claimed_ms: float, *, agreed: bool) -> ProfileResult:
-        if self._seen_ms > _SLOW_CLOCK * self._told_ms and self._policy.has(Layer.CLOCK):
+        if is_clock_slow(self._blocks) and self._policy.has(Layer.CLOCK):
             return result.model_copy(
                 update={
                     "status": ProfileStatus.CLOCK_DISPUTED,
-                    "reason": f"all timed blocks took {self._told_ms:.4g} ms by the runner's clock and "
-                    f"{self._seen_ms:.4g} ms by the judge's: the clock was touched; if not, this machine "
-                    f"was busy: try again",
+                    "reason": "most timed blocks took longer by the judge's clock than by the runner's: "
+                    "the clock was touched; if not, this machine was busy: try again",
                 }
             )
         if not agreed and self._policy.has(Layer.CLOCK):
@@ -271,3 +293,8 @@ class Profiler:
             f"values and addresses for every call, caches flushed, medians, "
             f"{self._policy.confidence:.0%} bootstrap interval, policy {self._policy.name}"
         )
+
+
+def _straddles(ratio: Ratio, near: float) -> bool:
+    """Whether an interval holds the margin, or comes nearer to it than by that factor."""
+    return ratio.low <= MARGIN_RATIO * near and MARGIN_RATIO / near <= ratio.high

@@ -165,10 +165,12 @@ class Expect(Record):
 
 
 class Warm(Record):
-    """Reference: do what the first submission will need anyway: draw something, and compile."""
+    """Reference: do what the first submission will need anyway: draw something, and perhaps compile."""
 
     kind: Literal["warm"] = "warm"
     """Which request."""
+    compiles: bool = True
+    """Whether to compile."""
 
 
 class Compile(Record):

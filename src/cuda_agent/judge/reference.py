@@ -203,7 +203,7 @@ class Reference:
         )
 
     def warm(self, request: Warm) -> Done:
-        """Draw weights and inputs that no submission will meet, and compile for their shapes."""
+        """Draw weights and inputs that no submission will meet, and perhaps compile for their shapes."""
         if not self._fits:
             return Done()
         self.draw_weights(DrawWeights(seed=0))
@@ -216,7 +216,7 @@ class Reference:
         with torch.no_grad():
             eager = describe_value(self._run_eager())[1]
             self._has_ties = measure_choices(eager, self._find_choices(eager)) > _RARE
-        return self.compile(Compile())
+        return self.compile(Compile()) if request.compiles else Done()
 
     def compile(self, request: Compile) -> Done:
         """Compile with torch.compile's default mode and run it once; later calls get the same outcome."""

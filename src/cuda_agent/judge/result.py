@@ -142,6 +142,9 @@ class ProfileResult(Record):
     """Speed-up over eager; set when OK."""
     over_compiled: Ratio | None = None
     """Speed-up over torch.compile; None with OK when it does not compile."""
+    compiled_measured: str = ""
+    """Where torch.compile's times are kept ones, when they were taken; `over_compiled` then follows from
+    `over_eager` and the ratio of both baselines at that time. Empty: they were taken here."""
     compile_error: str = ""
     """Why torch.compile could not run the reference, if it could not."""
     sampled: int = 0

@@ -13,21 +13,26 @@ MAX_HOST_WORKERS = 16
 
 
 def plan_local_workers(
-    served: str, *, devices: Sequence[str], host_workers: int | None = None
+    served: str, *, devices: Sequence[str], host_workers: int | None = None, per_device: int = 1
 ) -> Mapping[Tier, Sequence[WorkerMaker]]:
     """Makers of local workers that serve `served` (`module:Class`).
 
     Args:
         served: what they serve.
-        devices: GPUs as CUDA_VISIBLE_DEVICES names them, one worker each; empty: one worker for the cpu.
+        devices: GPUs as CUDA_VISIBLE_DEVICES names them; empty: one worker for the cpu.
         host_workers: how many for the host's cores; by default one for each core, but for those that
             the devices' workers need, and at least one.
+        per_device: workers for each GPU; they judge side by side, and take times one at a time.
     """
     cores = len(os.sched_getaffinity(0))
     hosts = host_workers or max(1, min(MAX_HOST_WORKERS, cores - max(len(devices), 1)))
     return {
         Tier.HOST: [_plan(served, name=f"host-{number}", visible="") for number in range(hosts)],
-        Tier.DEVICE: [_plan(served, name=f"gpu-{device}", visible=device) for device in devices]
+        Tier.DEVICE: [
+            _plan(served, name=f"gpu-{device}.{number}", visible=device)
+            for number in range(per_device)
+            for device in devices
+        ]
         or [_plan(served, name="cpu", visible="")],
     }
 
