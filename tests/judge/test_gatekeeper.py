@@ -1,6 +1,8 @@
 """A task that can be answered without computing is refused, and an honest one is not."""
 
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -8,8 +10,15 @@ from torch import nn
 
 from cuda_agent.judge.device import CpuDevice
 from cuda_agent.judge.gatekeeper import Gatekeeper, hint_at_dtype
+from cuda_agent.judge.inputs import randomise_state
 from cuda_agent.judge.policy import load_policy
+from cuda_agent.judge.reference import import_source
 from cuda_agent.judge.result import TaskResult, TaskStatus
+
+
+CORPUS = sorted((Path(__file__).parents[1] / "tasks_for_judge").glob("*.py"))
+WASTEFUL = {"diagonal", "diagonal_product", "linear_sum"}
+NOT_FINITE = {"log_of_zero", "masked_rows"}
 
 
 class Net(nn.Module):
@@ -139,3 +148,19 @@ def test_a_dtype_is_hinted_at_only_where_an_error_speaks_of_it() -> None:
     assert "dtype=x.dtype" in hint_at_dtype("mat1 and mat2 must have the same dtype, but got Float and Half")
     assert hint_at_dtype("expected scalar type Half but found Float")
     assert hint_at_dtype("division by zero") == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
+def test_every_task_of_the_corpora_is_judged(path: Path) -> None:
+    program: Any = import_source(path.read_text())
+    torch.manual_seed(0)
+    arguments = program.get_init_inputs()
+    with torch.no_grad():
+        net = program.Model(**arguments) if isinstance(arguments, dict) else program.Model(*arguments)
+        randomise_state(net.eval().state_dict())
+    keeper = Gatekeeper(net, program.get_inputs, device=CpuDevice(1), policy=load_policy("strict"))
+    result = keeper.run()
+    assert result.is_judged, result.reason
+    assert bool(result.cheaper_form) == (path.stem in WASTEFUL)
+    assert any("not finite" in flag for flag in result.flags) == (path.stem in NOT_FINITE)
