@@ -15,7 +15,6 @@ from cuda_agent.judge.policy import load_policy
 from cuda_agent.judge.reference import import_source
 from cuda_agent.judge.result import TaskResult, TaskStatus
 
-
 CORPUS = sorted((Path(__file__).parents[1] / "tasks_for_judge").glob("*.py"))
 WASTEFUL = {"diagonal", "diagonal_product", "linear_sum"}
 NOT_FINITE = {"log_of_zero", "masked_rows"}
