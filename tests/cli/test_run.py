@@ -291,3 +291,17 @@ def test_judged_episodes_at_once_share_the_machine(
     out = capfd.readouterr().out
     assert re.search(r"^--- submitted [0-9a-f]{16}: reward [123], verified, [\d.]+ ms", out, re.MULTILINE)
     assert "    +" in out
+
+
+def test_a_task_that_is_not_worth_judging_is_named_and_left_out(
+    files: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    faulty = (files / "tiny.py").read_text().replace("torch.relu(x)", "0 * x")
+    (files / "zero.py").write_text(faulty)
+    asked = ["--target", "cpu", "--policy", "scripted:quit.toml"]
+    assert main(["run", "zero.py", "tiny.py", *asked, "--out", "out"]) == 1
+    out = capfd.readouterr().out
+    assert re.search(r"zero-\w+: task: faulty: zeros would pass for its output: the task is at fault", out)
+    assert "[1/1] tiny" in out
+    assert main(["run", "zero.py", *asked]) == 2
+    assert "no task is worth judging" in capfd.readouterr().err

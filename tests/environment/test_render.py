@@ -16,6 +16,8 @@ from cuda_agent.judge.result import (
     ProfileResult,
     ProfileStatus,
     Ratio,
+    TaskResult,
+    TaskStatus,
     Timing,
     VerifyResult,
     VerifyStatus,
@@ -165,3 +167,21 @@ def test_long_details_are_cut_in_the_middle() -> None:
     assert len(lines) < 40
     assert lines[-1] == "  999"
     assert "  [970 lines left out]" in lines
+
+
+def test_a_task_at_fault_is_told_instead_of_a_failure() -> None:
+    task = TaskResult(status=TaskStatus.FAULTY, reason="its output is random")
+    failed = VerifyResult(status=VerifyStatus.TASK_ERROR, reason="its output is random")
+    assert render(RewardLine.FINAL, build=BUILD, task=task, verify=failed)[2:] == [
+        "task: faulty: its output is random: the task is at fault, not the submission",
+        "reward: 0",
+    ]
+
+
+def test_a_wasteful_reference_is_told_with_what_is_left_of_the_speed_up() -> None:
+    task = TaskResult(
+        status=TaskStatus.FLAGGED, flags=("a wasteful reference",), cheaper_form="`b`", cheaper_gain=3.5
+    )
+    lines = render(build=BUILD, task=task, verify=VERIFY, profile=PROFILE)
+    assert lines[2] == "task: flagged: a wasteful reference"
+    assert lines[-1] == "  over the cheaper form in eager 1.06x (`b`)"

@@ -8,7 +8,16 @@ from hypothesis import strategies as st
 
 from cuda_agent.environment.result import BuildResult, BuildStatus, Evaluation, RulesResult, RulesStatus
 from cuda_agent.environment.reward import RewardKind, compute_milestone, compute_reward, is_faster
-from cuda_agent.judge.result import ProfileResult, ProfileStatus, Ratio, Timing, VerifyResult, VerifyStatus
+from cuda_agent.judge.result import (
+    ProfileResult,
+    ProfileStatus,
+    Ratio,
+    TaskResult,
+    TaskStatus,
+    Timing,
+    VerifyResult,
+    VerifyStatus,
+)
 from cuda_agent.tasks.target import Target
 
 ONE_MS = Timing(median_ms=1.0, calls_ms=(1.0,))
@@ -77,3 +86,22 @@ def test_what_failed_or_was_not_timed_is_minus_one() -> None:
         {"profile": ProfileResult(status=ProfileStatus.CLOCK_DISPUTED)},
     ):
         assert compute_reward(found.model_copy(update=changes)) == -1.0
+
+
+@pytest.mark.parametrize("status", [TaskStatus.FAULTY, TaskStatus.FAILED, TaskStatus.DOES_NOT_FIT])
+def test_a_task_at_fault_counts_neither_for_nor_against(status: TaskStatus) -> None:
+    good = Ratio(point=2.0, low=2.0, high=2.0)
+    refused = {
+        "task": TaskResult(status=status),
+        "verify": VerifyResult(status=VerifyStatus.TASK_ERROR),
+        "profile": None,
+    }
+    found = evaluation(good, good).model_copy(update=refused)
+    assert found.is_task_at_fault
+    assert compute_reward(found) == compute_reward(found, RewardKind.SPEEDUP) == 0.0
+
+
+def test_a_reference_that_fails_only_beside_a_submission_is_no_excuse() -> None:
+    good = Ratio(point=2.0, low=2.0, high=2.0)
+    failed = {"task": TaskResult(), "verify": VerifyResult(status=VerifyStatus.TASK_ERROR)}
+    assert compute_reward(evaluation(good, good).model_copy(update=failed)) == -1.0

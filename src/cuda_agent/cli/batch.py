@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -48,6 +48,8 @@ def _run(pairs: Sequence[Pair], config: BatchConfig, *, run: RunDir, host_worker
     table = write_table(run)
     results = read_results(run)
     console.print(f"{len(results)} results in {run.path}: {_count(results)}", markup=False)
+    for line in _list_faulty_tasks(results):
+        console.print(line, markup=False, soft_wrap=True)
     console.print(f"as a table: {table}", markup=False)
     failed = any(result.status is not OutcomeStatus.DONE for result in results)
     return ExitCode.INFRASTRUCTURE if failed else ExitCode.DONE
@@ -73,6 +75,17 @@ def _show(results: Iterable[BatchResult], *, left: int, console: Console) -> Non
             if result.status is not OutcomeStatus.DONE:
                 text = make_printable(f"{result.pair_id}: {result.status.value}: {result.reason}")
                 console.print(text, markup=False, soft_wrap=True)
+
+
+def _list_faulty_tasks(results: Iterable[BatchResult]) -> Iterator[str]:
+    """A line for each task that is not judged, and why; its submissions are not counted as failures."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for result in results:
+        if result.evaluation is not None and result.evaluation.is_task_at_fault:
+            counts[result.evaluation.task_id, result.evaluation.reason] += 1
+    for (task_id, reason), count in counts.items():
+        text = f"{task_id}: the task is at fault, not its {count} submission{'s' * (count > 1)}: {reason}"
+        yield make_printable(text)
 
 
 def _count(results: Iterable[BatchResult]) -> str:

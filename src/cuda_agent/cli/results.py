@@ -91,11 +91,11 @@ def describe_usage(usage: Usage) -> str:
     return f"{usage.prompt_tokens:,} tokens read, {usage.completion_tokens:,} written{cost}"
 
 
-def choose_exit_code(result: JobOutcome) -> ExitCode:
-    """What a job's results mean for the exit status."""
+def choose_exit_code(result: JobOutcome, *, refused: int = 0) -> ExitCode:
+    """What a job's results mean for the exit status, with so many tasks that were not worth judging."""
     if result.failures:
         return ExitCode.INFRASTRUCTURE
-    verified = all(task.best.is_verified for task in result.tasks)
+    verified = not refused and all(task.best.is_verified for task in result.tasks)
     return ExitCode.DONE if verified else ExitCode.NOT_VERIFIED
 
 

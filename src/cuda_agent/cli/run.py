@@ -1,5 +1,7 @@
 """Make PyTorch modules faster: an agent writes kernels for each task, the judge scores them.
 
+A task that is not worth judging (constant, random, or right for a trivial answer) is named and left out.
+
 Exit status: 0 every task verified; 1 a task was not; 2 wrong use; 3 the machine failed; 130 interrupted.
 """
 
@@ -11,6 +13,7 @@ from pydantic import PositiveInt
 from cuda_agent.agent.episode import EpisodeConfig, EpisodeOptions
 from cuda_agent.agent.job import Job, run_job
 from cuda_agent.agent.policy import build_policy
+from cuda_agent.cli.admission import admit_job
 from cuda_agent.cli.console import build_console
 from cuda_agent.cli.job_source import load_saved_job, load_tasks, open_run
 from cuda_agent.cli.progress import ConsoleProgress
@@ -49,6 +52,9 @@ def run_run(config: RunConfig) -> int:
     sandbox = build_sandbox(job.episode.sandbox)
     episode = job.episode
     chat = build_policy(episode.policy, target=episode.target, sandbox=sandbox, endpoint=episode.endpoint)
+    asked = len(job.tasks)
+    if config.resume is None or config.tasks:
+        job = admit_job(job, sandbox)
     with open_run(job, out=config.out, resume=config.resume) as run, ConsoleProgress(console) as progress:
         result = run_job(
             job, chat=chat, sandbox=sandbox, run=run, observer=progress, concurrency=config.concurrency
@@ -57,7 +63,7 @@ def run_run(config: RunConfig) -> int:
         console.print(table)
     if usage := describe_usage(result.usage):
         print(usage)
-    return choose_exit_code(result)
+    return choose_exit_code(result, refused=asked - len(job.tasks))
 
 
 def _build_job(config: RunConfig) -> Job:

@@ -156,6 +156,8 @@ _SCHEMA = pyarrow.schema(
         ("submission_sha", pyarrow.string()),
         ("verdict", pyarrow.string()),
         ("reason", pyarrow.string()),
+        ("task_status", pyarrow.string()),
+        ("task_flags", pyarrow.list_(pyarrow.string())),
         ("reward", pyarrow.float64()),
         ("candidate_ms", pyarrow.float64()),
         ("eager_ms", pyarrow.float64()),
@@ -171,6 +173,7 @@ _SCHEMA = pyarrow.schema(
 def _flatten(result: BatchResult) -> dict[str, object]:
     evaluation = result.evaluation
     profile = evaluation.profile if evaluation else None
+    task = evaluation.task if evaluation else None
     timings = [getattr(profile, name, None) for name in ("candidate", "eager", "compiled")]
     ratios = [getattr(profile, name, None) for name in ("over_eager", "over_compiled")]
     return {
@@ -179,6 +182,8 @@ def _flatten(result: BatchResult) -> dict[str, object]:
         "submission_sha": result.submission_sha,
         "verdict": result.verdict,
         "reason": evaluation.reason if evaluation else result.reason,
+        "task_status": task.status.value if task else None,
+        "task_flags": list(task.flags) if task else None,
         "reward": result.reward,
         **{
             name: timing.median_ms if timing else None

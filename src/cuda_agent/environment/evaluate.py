@@ -21,7 +21,7 @@ from cuda_agent.environment.rules import check_rules
 from cuda_agent.environment.submission import Submission
 from cuda_agent.judge.judge import Artifact, Judge
 from cuda_agent.judge.policy import JudgePolicy, Layer
-from cuda_agent.judge.result import ProfileResult, VerifyResult
+from cuda_agent.judge.result import ProfileResult, TaskResult, VerifyResult
 from cuda_agent.sandbox.protocol import Sandbox
 from cuda_agent.tasks.target import Target
 from cuda_agent.tasks.task import Task
@@ -68,6 +68,7 @@ def evaluate(
         submission_sha=submission.sha,
         target=setting.target,
         policy=setting.policy.name,
+        task=course.task,
         rules=course.rules,
         build=course.built,
         verify=course.verified,
@@ -84,6 +85,7 @@ class _Course:
         self._setting = setting
         self._folder = folder
         self._library: Path | None = None
+        self.task: TaskResult | None = None
         self.rules: RulesResult = RulesResult(status=RulesStatus.OK)
         self.built: BuildResult | None = None
         self.verified: VerifyResult | None = None
@@ -117,6 +119,7 @@ class _Course:
         artifact = Artifact(folder=self._folder, library=self._library)
         with self._timed(Stage.PROFILE if profile else Stage.VERIFY):
             self.verified, self.profiled = judge.examine(artifact, profile=profile)
+        self.task = judge.task_result
 
     @contextmanager
     def _timed(self, stage: Stage) -> Iterator[None]:

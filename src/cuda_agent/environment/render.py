@@ -18,7 +18,15 @@ from cuda_agent.environment.result import (
 )
 from cuda_agent.environment.reward import MARGIN, compute_reward
 from cuda_agent.judge.policy import load_policy
-from cuda_agent.judge.result import Mismatch, ProfileResult, ProfileStatus, Ratio, VerifyResult, VerifyStatus
+from cuda_agent.judge.result import (
+    Mismatch,
+    ProfileResult,
+    ProfileStatus,
+    Ratio,
+    TaskResult,
+    VerifyResult,
+    VerifyStatus,
+)
 from cuda_agent.printable import make_printable
 
 MAX_VIOLATIONS = 12
@@ -42,10 +50,13 @@ def render_evaluation(evaluation: Evaluation, *, reward_line: RewardLine) -> str
     lines = [*_render_rules(evaluation.rules)]
     if evaluation.build is not None:
         lines += _render_build(evaluation.build)
-    if evaluation.verify is not None:
+    if evaluation.task is not None:
+        lines += render_task(evaluation.task)
+    if evaluation.verify is not None and not evaluation.is_task_at_fault:
         lines += _render_verify(evaluation.verify)
     if evaluation.profile is not None:
         lines += _render_profile(evaluation.profile, at_lower_bound=_is_at_lower_bound(evaluation))
+        lines += _render_cheaper(evaluation)
     has_failed = evaluation.failed_stage is not None
     if reward_line is not RewardLine.NONE:
         reward = compute_reward(evaluation, at_lower_bound=_is_at_lower_bound(evaluation))
@@ -56,6 +67,22 @@ def render_evaluation(evaluation: Evaluation, *, reward_line: RewardLine) -> str
 
 def _is_at_lower_bound(evaluation: Evaluation) -> bool:
     return load_policy(evaluation.policy).at_lower_bound
+
+
+def render_task(task: TaskResult) -> Iterator[str]:
+    """What the gate says of a task: nothing, if it is an ordinary one."""
+    if not task.is_judged:
+        yield f"task: {task.status.value}: {task.reason}: the task is at fault, not the submission"
+        yield from _indent(task.detail)
+    yield from (f"task: {task.status.value}: {flag}" for flag in task.flags)
+
+
+def _render_cheaper(evaluation: Evaluation) -> Iterator[str]:
+    """The speed-up that is left over a cheaper form of the reference."""
+    profile, task = evaluation.profile, evaluation.task
+    if task is not None and task.cheaper_form and profile is not None and profile.over_eager is not None:
+        left = profile.over_eager.point / task.cheaper_gain
+        yield f"  over the cheaper form in eager {left:.2f}x ({task.cheaper_form})"
 
 
 def _render_rules(rules: RulesResult) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 from cuda_agent.config import Record
-from cuda_agent.judge.result import ProfileResult, ProfileStatus, VerifyResult, VerifyStatus
+from cuda_agent.judge.result import ProfileResult, ProfileStatus, TaskResult, VerifyResult, VerifyStatus
 from cuda_agent.tasks.target import Target
 
 
@@ -110,6 +110,8 @@ class Evaluation(Record):
     """Where it ran."""
     policy: str
     """Which judge policy (`strict` or `paper`)."""
+    task: TaskResult | None = None
+    """What the gate says of the task, if stage 2 passed and stage 3 was asked for."""
     rules: RulesResult
     """Stage 1."""
     build: BuildResult | None = None
@@ -133,6 +135,11 @@ class Evaluation(Record):
         if self.profile is not None and self.profile.status is not ProfileStatus.OK:
             return Stage.PROFILE
         return None
+
+    @property
+    def is_task_at_fault(self) -> bool:
+        """Whether nothing was found about the submission, because its task is not judged."""
+        return self.task is not None and not self.task.is_judged
 
     @property
     def verdict(self) -> str:

@@ -1,7 +1,8 @@
 """One number from an Evaluation.
 
 The milestones are the paper's (section on the reward): -1 when a check fails, 3 when faster than
-eager and torch.compile by more than 5 %, 2 when faster than eager by more than 5 %, 1 otherwise.
+eager and torch.compile by more than 5 %, 2 when faster than eager by more than 5 %, 1 otherwise. Where the
+task is at fault nothing was found about the submission: 0, which counts neither for nor against it.
 """
 
 import math
@@ -20,6 +21,8 @@ class RewardKind(StrEnum):
     """The paper's ablation: the raw speed-up over torch.compile, -1 on failure."""
 
 
+TASK_AT_FAULT = 0.0
+"""What a submission earns where its task is not judged."""
 MARGIN = 0.05
 """A time t beats t0 when (t0 - t) / t0 is strictly above this."""
 
@@ -55,6 +58,8 @@ def compute_reward(
     `at_lower_bound` judges a speed-up by the lower end of its interval (policy `strict`); otherwise
     by the point estimate (policy `paper`).
     """
+    if evaluation.is_task_at_fault:
+        return TASK_AT_FAULT
     profile = evaluation.profile
     if evaluation.failed_stage is not None or profile is None or profile.status is not ProfileStatus.OK:
         return -1.0

@@ -20,10 +20,11 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from cuda_agent.config import Record
+from cuda_agent.config import Record, find_cache
+from cuda_agent.judge.device import collect_versions, describe_device
 from cuda_agent.judge.inputs import NATURAL
 from cuda_agent.judge.policy import JudgePolicy
-from cuda_agent.judge.process import ChildError, ChildProcess
+from cuda_agent.judge.process import ChildError, ChildProcess, count_threads
 from cuda_agent.judge.protocol import (
     Call,
     CallMode,
@@ -39,6 +40,8 @@ from cuda_agent.judge.protocol import (
 from cuda_agent.judge.replies import Called, Described, Done
 from cuda_agent.judge.result import Ratio, Timing
 from cuda_agent.judge.statistics import build_timing, compute_ratio
+from cuda_agent.tasks.target import Target
+from cuda_agent.tasks.task import Task
 
 _TIMEOUT_S = 300.0
 _SHARP = 1.05
@@ -115,9 +118,53 @@ class BaselineStore:
         return self._folder / f"{key}.json"
 
 
-def compute_key(*parts: object) -> str:
-    """The name of a baseline: a digest over everything that it depends on."""
-    return hashlib.sha256("\n".join(map(repr, parts)).encode()).hexdigest()
+class KeptBaseline:
+    """What a judge knows of the baselines of its task."""
+
+    def __init__(
+        self, task: Task, target: Target, *, policy: JudgePolicy, folder: Path | None = None
+    ) -> None:
+        """Look at nothing yet; `folder` is where baselines are kept, by default in this user's cache."""
+        threads = count_threads()
+        parts = (
+            task.key,
+            target,
+            policy.precision,
+            describe_device(target, threads=threads),
+            collect_versions(target),
+        )
+        self._key = hashlib.sha256("\n".join(map(repr, parts)).encode()).hexdigest()
+        self._store = BaselineStore(folder or find_cache("baselines"))
+        self._policy = policy
+        self._known: Baseline | None = None
+
+    def find(self) -> Baseline | None:
+        """What is kept; None also where the policy wants torch.compile beside every submission."""
+        if self._policy.keeps_baselines and self._known is None:
+            self._known = self._store.find(self._key)
+        return self._known
+
+    def measure(self, reference: ChildProcess, *, set_bytes: int, memory_bytes: int) -> None:
+        """Measure it with nobody beside, and keep it if it is sharp.
+
+        Args:
+            reference: the task's process, opened.
+            set_bytes: what inputs and outputs of one call take.
+            memory_bytes: what those of a block may take.
+
+        Raises:
+            ChildError: the reference process failed.
+        """
+        calls = max(1, min(self._policy.block_calls, memory_bytes // max(set_bytes, 1)))
+        measured = measure_baseline(reference, policy=self._policy, calls=calls)
+        if measured.is_sharp:
+            self._known = measured
+            self._store.keep(self._key, measured)
+
+    def forget(self) -> None:
+        """Keep it no longer."""
+        self._known = None
+        self._store.forget(self._key)
 
 
 def measure_baseline(reference: ChildProcess, *, policy: JudgePolicy, calls: int) -> Baseline:

@@ -135,6 +135,17 @@ def is_constant(value: torch.Tensor) -> bool:
     return bool((value == value.reshape(-1)[0]).all())
 
 
+def measure_choices(outputs: list[torch.Tensor], free: list[torch.Tensor]) -> float:
+    """The largest share, over the outputs that hold whole numbers or booleans, of free elements."""
+    pairs = zip(outputs, free, strict=True)
+    return max((float(f.double().mean()) for o, f in pairs if o.numel() and not is_measured(o)), default=0.0)
+
+
+def is_measured(value: torch.Tensor) -> bool:
+    """Whether a tensor's values are compared within a tolerance."""
+    return value.is_floating_point() or value.is_complex()
+
+
 def _choose_exponent(unit: torch.Tensor, variant: int) -> torch.Tensor | float:
     if variant in _EXPONENTS:
         return _EXPONENTS[variant]

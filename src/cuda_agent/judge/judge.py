@@ -7,20 +7,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-import torch
-
-from cuda_agent.config import find_cache
-from cuda_agent.errors import InfrastructureError
-from cuda_agent.judge.baseline import Baseline, BaselineStore, compute_key, measure_baseline
-from cuda_agent.judge.device import collect_versions, describe_device
+from cuda_agent.judge.baseline import KeptBaseline
 from cuda_agent.judge.lease import Lease, name_device
 from cuda_agent.judge.policy import JudgePolicy, Layer
 from cuda_agent.judge.process import ChildError, ChildProcess, count_threads
 from cuda_agent.judge.profile import Facts, Profiler
-from cuda_agent.judge.protocol import Load, OpenTask, Prepare, Warm
-from cuda_agent.judge.replies import Done, Prepared, TaskOpened
-from cuda_agent.judge.result import ProfileResult, VerifyResult, VerifyStatus
+from cuda_agent.judge.protocol import Load, Prepare
+from cuda_agent.judge.replies import Done
+from cuda_agent.judge.result import ProfileResult, TaskResult, TaskStatus, VerifyResult, VerifyStatus
 from cuda_agent.judge.session import Session
+from cuda_agent.judge.task_process import TaskProcess, receive_prepared
 from cuda_agent.judge.verify import Verifier, describe_failure
 from cuda_agent.sandbox.protocol import Sandbox
 from cuda_agent.tasks.target import Target
@@ -28,14 +24,9 @@ from cuda_agent.tasks.task import Task
 
 _REFERENCE = "cuda_agent.judge.reference"
 _RUNNER = "cuda_agent.judge.runner"
-_START_TIMEOUT_S = 120.0
 _LOAD_TIMEOUT_S = 60.0
-_WARM_TIMEOUT_S = 300.0
 _MANY_THREADS = 8
 """With so many cores the next runner may start while this one is timed: it only imports, and waits."""
-_COPIES = 7
-"""How often a task's tensors exist at once while it is judged: inputs and outputs on both sides, in
-mailboxes, and in float64."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,36 +47,38 @@ class Judge:
 
     def __init__(self, task: Task, *, target: Target, sandbox: Sandbox, policy: JudgePolicy) -> None:
         """Start nothing yet."""
-        self._task = task
         self._target = target
         self._sandbox = sandbox
         self._policy = policy
         self._lease = Lease(name_device(target))
-        self._store = BaselineStore(find_cache("baselines"))
-        self._key = compute_key(
-            task.key,
-            target,
-            policy.precision,
-            describe_device(target, threads=count_threads()),
-            collect_versions(target),
-        )
-        self._baseline: Baseline | None = None
         self._folder = tempfile.TemporaryDirectory(prefix="judge-")
         self._waiting: ChildProcess | None = None
         self._examined: ChildProcess | None = None
-        self._reference: ChildProcess | None = None
-        self._prepared: Prepared | None = None
-        self._opened: TaskOpened | None = None
+        self._is_closed = False
+        self._baseline = KeptBaseline(task, target, policy=policy)
+        self._prepare = Prepare(target=target, precision=policy.precision, threads=count_threads())
+        self._task = TaskProcess(
+            task, self._prepare, policy=policy, start=lambda cache: self._start(_REFERENCE, cache)
+        )
+
+    @property
+    def task_result(self) -> TaskResult | None:
+        """What is known of the task; None as long as nobody has looked."""
+        return self._task.result
+
+    def check_task(self) -> TaskResult:
+        """Put the task before the gate; once for a task, before any submission is loaded.
+
+        Raises:
+            InfrastructureError: this machine could not even start the process.
+        """
+        with self._lease.share():
+            return self._task.check()
 
     def prewarm(self) -> None:
         """Start what the next `examine` will need, without waiting for it."""
-        if self._reference is None:
-            self._reference = self._start(_REFERENCE, find_compile_cache(self._task))
-            self._reference.send(self._build_prepare())
-            self._reference.send(OpenTask(source=self._task.source, memory_bytes=self._allow_bytes()))
-            compiles = not (self._policy.keeps_baselines and self._store.find(self._key))
-            self._reference.send(Warm(compiles=compiles))
-        if self._waiting is None:
+        self._task.prewarm(compiles=self._baseline.find() is None)
+        if self._waiting is None and not self._task.is_refused:
             self._waiting = self._start(_RUNNER)
 
     def examine(self, artifact: Artifact, *, profile: bool) -> tuple[VerifyResult, ProfileResult | None]:
@@ -95,31 +88,37 @@ class Judge:
             InfrastructureError: this machine could not even start the processes.
         """
         self.prewarm()
+        result = self.check_task()
+        if not result.is_judged:
+            return _describe_refusal(result), None
         runner, self._waiting = self._waiting, None
         assert runner is not None
         self._examined = runner
         with runner:
             with self._lease.share():
-                opened = self._open_task()
-                if isinstance(opened, VerifyResult):
-                    return opened, None
-                if opened.needed_bytes > self._allow_bytes():
-                    return self._refuse(opened.needed_bytes), None
-                runner.send(self._build_prepare())
-                self._receive_prepared(runner)
-            if profile and self._policy.keeps_baselines:
-                self._find_baseline(opened)
+                result = self._task.finish_warming()
+                if not result.is_judged:
+                    return _describe_refusal(result), None
+                runner.send(self._prepare)
+                receive_prepared(runner)
+            if profile:
+                self._ensure_baseline()
             if count_threads() >= _MANY_THREADS:
                 self._waiting = self._start(_RUNNER)
-            return self._examine_on(runner, artifact, opened=opened, profile=profile)
+            verified, profiled = self._examine_on(runner, artifact, profile=profile)
+        if verified.status is VerifyStatus.TASK_ERROR and not self._is_closed:
+            with self._lease.share():
+                self._task.try_alone()
+        return verified, profiled
 
     def close(self) -> None:
         """End every process, also in the middle of an `examine`, and remove the judge's own files."""
+        self._is_closed = True
         for child in (self._waiting, self._examined):
             if child is not None:
                 child.close()
         self._waiting = self._examined = None
-        self._forget_reference()
+        self._task.forget()
         self._folder.cleanup()
 
     def __enter__(self) -> Self:
@@ -133,7 +132,7 @@ class Judge:
         self.close()
 
     def _examine_on(
-        self, runner: ChildProcess, artifact: Artifact, *, opened: TaskOpened, profile: bool
+        self, runner: ChildProcess, artifact: Artifact, *, profile: bool
     ) -> tuple[VerifyResult, ProfileResult | None]:
         threads_before = runner.count_threads()
         folder = runner.hand_over(artifact.folder / "model_new.py").parent
@@ -142,9 +141,9 @@ class Judge:
             runner.ask(Load(folder=str(folder), library=library), Done, timeout_s=_LOAD_TIMEOUT_S)
         except ChildError as error:
             return describe_failure(error, "load"), None
-        assert self._reference is not None
+        reference = self._task.child
         session = Session(
-            self._reference,
+            reference,
             runner,
             target=self._target,
             threads_before=threads_before,
@@ -152,83 +151,43 @@ class Judge:
         )
         try:
             with self._lease.share():
-                verified = Verifier(session, opened.arguments, policy=self._policy).run()
+                verified = Verifier(session, self._task.opened.arguments, policy=self._policy).run()
             if not profile or verified.status is not VerifyStatus.OK:
                 return verified, None
             with self._lease.take():
-                return verified, self._profile(session, opened)
+                return verified, self._profile(session)
         finally:
             session.close()
-            if self._reference.is_gone():
-                self._forget_reference()
+            if reference.is_gone():
+                self._task.forget()
 
-    def _find_baseline(self, opened: TaskOpened) -> None:
-        """Have what is kept of the baselines at hand; measured now, if need be, with nobody beside."""
-        self._baseline = self._baseline or self._store.find(self._key)
-        if self._baseline is not None:
+    def _ensure_baseline(self) -> None:
+        """Have the baselines at hand before a submission is loaded."""
+        if self._baseline.find() is not None or not self._policy.keeps_baselines:
             return
-        assert self._reference is not None
-        calls = self._allow_bytes() // 2 // max(opened.needed_bytes, 1)
-        with self._lease.take(), suppress(ChildError):  # which shows again, with its reason, later
-            measured = measure_baseline(
-                self._reference, policy=self._policy, calls=max(1, min(calls, self._policy.block_calls))
+        with self._lease.take(), suppress(ChildError):  # it shows again, with its reason, later
+            self._baseline.measure(
+                self._task.child,
+                set_bytes=self._task.opened.needed_bytes,
+                memory_bytes=self._task.allow_bytes() // 2,
             )
-            if measured.is_sharp:
-                self._baseline = measured
-                self._store.keep(self._key, measured)
 
-    def _profile(self, session: Session, opened: TaskOpened) -> ProfileResult:
+    def _profile(self, session: Session) -> ProfileResult:
         profiler = Profiler(
-            session, policy=self._policy, facts=self._collect_facts(opened), baseline=self._baseline
+            session, policy=self._policy, facts=self._collect_facts(), baseline=self._baseline.find()
         )
         result = profiler.run()
         if profiler.has_drifted:
-            self._baseline = None
-            self._store.forget(self._key)
+            self._baseline.forget()
         return result
 
-    def _collect_facts(self, opened: TaskOpened) -> Facts:
-        assert self._prepared is not None
+    def _collect_facts(self) -> Facts:
         return Facts(
-            device=self._prepared.device,
-            versions=self._prepared.versions,
-            copy_gb_per_s=opened.copy_gb_per_s,
-            memory_bytes=self._allow_bytes() // 2,
+            device=self._task.prepared.device,
+            versions=self._task.prepared.versions,
+            copy_gb_per_s=self._task.opened.copy_gb_per_s,
+            memory_bytes=self._task.allow_bytes() // 2,
         )
-
-    def _open_task(self) -> TaskOpened | VerifyResult:
-        if self._opened is not None:
-            return self._opened
-        assert self._reference is not None
-        self._prepared = self._receive_prepared(self._reference)
-        try:
-            self._opened = self._reference.receive(TaskOpened, timeout_s=_LOAD_TIMEOUT_S)
-            self._finish_warming(self._reference)
-        except ChildError as error:
-            self._forget_reference()
-            reason = f"the reference could not be opened: {error.reason}"
-            return VerifyResult(status=VerifyStatus.TASK_ERROR, reason=reason, detail=error.detail)
-        return self._opened
-
-    def _finish_warming(self, reference: ChildProcess) -> None:
-        try:
-            reference.receive(Done, timeout_s=_WARM_TIMEOUT_S)
-        except ChildError as error:
-            if error.how != "failed":
-                raise
-            # Whatever it could not do shows again, with its reason, when it is really needed.
-
-    def _receive_prepared(self, child: ChildProcess) -> Prepared:
-        try:
-            return child.receive(Prepared, timeout_s=_START_TIMEOUT_S)
-        except ChildError as error:
-            detail = f"\n{error.detail}" if error.detail else ""
-            raise InfrastructureError(f"a judge's process did not start: {error.reason}{detail}") from error
-
-    def _forget_reference(self) -> None:
-        if self._reference is not None:
-            self._reference.close()
-        self._reference = self._prepared = self._opened = None
 
     def _start(self, program: str, cache: Path | None = None) -> ChildProcess:
         return ChildProcess(
@@ -239,35 +198,11 @@ class Judge:
             cache=cache,
         )
 
-    def _build_prepare(self) -> Prepare:
-        return Prepare(target=self._target, precision=self._policy.precision, threads=count_threads())
 
-    def _allow_bytes(self) -> int:
-        return read_available_bytes(self._target) // _COPIES
-
-    def _refuse(self, needed_bytes: int) -> VerifyResult:
-        gib = 1 << 30
-        return VerifyResult(
-            status=VerifyStatus.DOES_NOT_FIT,
-            reason=f"the task's inputs, weights and outputs take {needed_bytes / gib:.2f} GiB, and judging "
-            f"needs about {_COPIES} times that; "
-            f"{read_available_bytes(self._target) / gib:.2f} GiB are free here",
-        )
-
-
-def read_available_bytes(target: Target) -> int:
-    """Free memory where the target's tensors live."""
-    if target is Target.CUDA:
-        return int(torch.cuda.mem_get_info()[0])
-    with open("/proc/meminfo", encoding="utf-8") as lines:
-        for line in lines:
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    raise InfrastructureError("/proc/meminfo does not say how much memory is available")
-
-
-def find_compile_cache(task: Task) -> Path:
-    """Where torch.compile keeps what it built for a task; each task has a folder of its own."""
-    folder = find_cache("inductor") / task.key
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+def _describe_refusal(result: TaskResult) -> VerifyResult:
+    is_large = result.status is TaskStatus.DOES_NOT_FIT
+    return VerifyResult(
+        status=VerifyStatus.DOES_NOT_FIT if is_large else VerifyStatus.TASK_ERROR,
+        reason=result.reason,
+        detail=result.detail,
+    )

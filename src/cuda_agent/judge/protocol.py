@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter
 
 from cuda_agent.config import Record
-from cuda_agent.judge.policy import Precision
+from cuda_agent.judge.policy import JudgePolicy, Precision
 from cuda_agent.judge.tree import Node
 from cuda_agent.tasks.target import Target
 
@@ -97,6 +97,15 @@ class OpenTask(Record):
     """The task's Python source."""
     memory_bytes: int
     """How much the task may need."""
+
+
+class CheckTask(Record):
+    """Reference: put the task before the gate."""
+
+    kind: Literal["check_task"] = "check_task"
+    """Which request."""
+    policy: JudgePolicy
+    """How strictly submissions will be judged."""
 
 
 class DrawWeights(Record):
@@ -234,8 +243,8 @@ class Drop(Record):
 
 
 Request = Annotated[
-    Prepare | Attach | Load | Construct | SetWeights | OpenTask | DrawWeights | DrawInputs | Publish
-    | Mute | Perturb | Warm | Refresh | Expect | Compile | Stage | Call | Collect | Drop | Wake,
+    Prepare | Attach | Load | Construct | SetWeights | OpenTask | CheckTask | DrawWeights | DrawInputs
+    | Publish | Mute | Perturb | Warm | Refresh | Expect | Compile | Stage | Call | Collect | Drop | Wake,
     Field(discriminator="kind"),
 ]  # fmt: skip
 

@@ -22,12 +22,15 @@ from cuda_agent.judge.child import Child, Handler, connect
 from cuda_agent.judge.contestant import Lane, have_same_bytes
 from cuda_agent.judge.device import measure_copy_bandwidth
 from cuda_agent.judge.footprint import estimate_bytes
+from cuda_agent.judge.gatekeeper import Gatekeeper
 from cuda_agent.judge.inputs import (
     PARTING,
     ROUNDINGS,
     VARIANTS,
+    is_measured,
     is_whole,
     jitter_value,
+    measure_choices,
     perturb_values,
     randomise_state,
     refresh_values,
@@ -37,6 +40,7 @@ from cuda_agent.judge.inputs import (
 from cuda_agent.judge.mailbox import write_tensors
 from cuda_agent.judge.protocol import (
     Call,
+    CheckTask,
     Collect,
     Compile,
     Contestant,
@@ -51,7 +55,8 @@ from cuda_agent.judge.protocol import (
     Stage,
     Warm,
 )
-from cuda_agent.judge.replies import Called, Described, Done, Expected, TaskOpened
+from cuda_agent.judge.replies import Called, Described, Done, Expected, TaskChecked, TaskOpened
+from cuda_agent.judge.result import TaskResult
 from cuda_agent.judge.tree import build_value, describe_value, map_tensors
 
 _RARE = 1e-3
@@ -85,6 +90,7 @@ class Reference:
         """Which method answers which request."""
         return {
             "open_task": self.open_task,
+            "check_task": self.check_task,
             "draw_weights": self.draw_weights,
             "draw_inputs": self.draw_inputs,
             "publish": self.publish,
@@ -110,6 +116,14 @@ class Reference:
             arguments=describe_value(self._arguments)[0],
             copy_gb_per_s=measure_copy_bandwidth(self._device),
         )
+
+    def check_task(self, request: CheckTask) -> TaskChecked:
+        """Whether the task is worth judging, by weights and inputs that no submission will meet."""
+        if not self._fits:
+            return TaskChecked(result=TaskResult())
+        self.draw_weights(DrawWeights(seed=0))
+        keeper = Gatekeeper(self._model, self._make_inputs, device=self._device, policy=request.policy)
+        return TaskChecked(result=keeper.run())
 
     def draw_weights(self, request: DrawWeights) -> Described:
         """Fresh weights from a seed, with what is constant in them randomised.
@@ -203,10 +217,9 @@ class Reference:
         )
 
     def warm(self, request: Warm) -> Done:
-        """Draw weights and inputs that no submission will meet, and perhaps compile for their shapes."""
+        """Draw inputs that no submission will meet, and perhaps compile for them and the gate's weights."""
         if not self._fits:
             return Done()
-        self.draw_weights(DrawWeights(seed=0))
         self.draw_inputs(DrawInputs(seed=0, variant=0))
         inputs = self._copy_inputs(torch.clone)
         with torch.no_grad():
@@ -284,7 +297,7 @@ class Reference:
             {name: value.detach() for name, value in self._model.state_dict().items()} if self._model else {}
         )
 
-    def _make_inputs(self) -> object:
+    def _make_inputs(self) -> Any:  # noqa: ANN401
         state = torch.get_rng_state()
         try:
             with torch.device(self._device.torch_device):
@@ -360,17 +373,6 @@ class Reference:
             outputs = describe_value(self._run_eager())[1]
         bounds = [torch.stack(out.aminmax()) for out in outputs if out.is_floating_point() and out.numel()]
         return all(bool(torch.isfinite(bound).all()) for bound in bounds)
-
-
-def measure_choices(outputs: list[torch.Tensor], free: list[torch.Tensor]) -> float:
-    """The largest share, over the outputs that hold whole numbers or booleans, of free elements."""
-    pairs = zip(outputs, free, strict=True)
-    return max((float(f.double().mean()) for o, f in pairs if o.numel() and not is_measured(o)), default=0.0)
-
-
-def is_measured(value: torch.Tensor) -> bool:
-    """Whether a tensor's values are compared within a tolerance."""
-    return value.is_floating_point() or value.is_complex()
 
 
 def import_source(source: str) -> ModuleType:

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter
 
 from cuda_agent.config import Record
+from cuda_agent.judge.result import TaskResult
 from cuda_agent.judge.tree import Node
 
 
@@ -63,6 +64,15 @@ class TaskOpened(Record):
     """Measured copy bandwidth, bytes read plus bytes written."""
 
 
+class TaskChecked(Record):
+    """The task has been before the gate."""
+
+    kind: Literal["task_checked"] = "task_checked"
+    """Which reply."""
+    result: TaskResult
+    """What was found."""
+
+
 class Expected(Record):
     """The outputs for the current inputs: the exact ones, then eager's, ready to be published."""
 
@@ -94,7 +104,8 @@ class Called(Record):
 
 
 Reply = Annotated[
-    Done | Failed | Prepared | Described | TaskOpened | Expected | Called, Field(discriminator="kind")
+    Done | Failed | Prepared | Described | TaskOpened | TaskChecked | Expected | Called,
+    Field(discriminator="kind"),
 ]
 
 REPLY: TypeAdapter[Reply] = TypeAdapter(Reply)

@@ -5,6 +5,43 @@ from enum import StrEnum
 from cuda_agent.config import Record
 
 
+class TaskStatus(StrEnum):
+    """What the gate says of a task."""
+
+    OK = "ok"
+    """Worth judging."""
+    FLAGGED = "flagged"
+    """Judged; whoever reads its figures should know the flags."""
+    FAULTY = "faulty"
+    """Not worth judging: it can be answered without computing, or has no one answer."""
+    FAILED = "failed"
+    """The reference itself fails."""
+    DOES_NOT_FIT = "does_not_fit"
+    """It needs more memory than this machine has."""
+
+
+class TaskResult(Record):
+    """Is the task worth judging: found once for a task, before any submission is loaded."""
+
+    status: TaskStatus = TaskStatus.OK
+    """What the gate says."""
+    reason: str = ""
+    """One sentence; empty where the task is judged."""
+    detail: str = ""
+    """The lines that matter, where the reference fails."""
+    flags: tuple[str, ...] = ()
+    """What whoever reads its figures should know."""
+    cheaper_form: str = ""
+    """An algebraically equal, cheaper form of a wasteful reference; empty where none is known."""
+    cheaper_gain: float = 1.0
+    """How many times faster than the reference the cheaper form is, in eager."""
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether submissions to the task are judged at all."""
+        return self.status in (TaskStatus.OK, TaskStatus.FLAGGED)
+
+
 class VerifyStatus(StrEnum):
     """How verification ended."""
 

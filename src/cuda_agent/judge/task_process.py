@@ -1,0 +1,206 @@
+"""The reference process as the judge sees it: started, put before the gate, warmed, blamed or cleared."""
+
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+
+from cuda_agent.config import find_cache
+from cuda_agent.errors import InfrastructureError
+from cuda_agent.judge.gatekeeper import hint_at_dtype
+from cuda_agent.judge.inputs import VARIANTS
+from cuda_agent.judge.policy import JudgePolicy
+from cuda_agent.judge.process import ChildError, ChildProcess
+from cuda_agent.judge.protocol import CheckTask, DrawInputs, DrawWeights, Expect, OpenTask, Prepare, Warm
+from cuda_agent.judge.replies import Described, Done, Expected, Prepared, TaskChecked, TaskOpened
+from cuda_agent.judge.result import TaskResult, TaskStatus
+from cuda_agent.tasks.target import Target
+from cuda_agent.tasks.task import Task
+
+_START_TIMEOUT_S = 120.0
+_LOAD_TIMEOUT_S = 60.0
+_TIMEOUT_S = 300.0
+_COPIES = 7
+"""How often a task's tensors exist at once while it is judged: inputs and outputs on both sides, in
+mailboxes, and in float64."""
+
+
+class TaskProcess:
+    """One task's process, which stays warm between submissions, and what is known of the task."""
+
+    def __init__(
+        self, task: Task, prepare: Prepare, *, policy: JudgePolicy, start: Callable[[Path], ChildProcess]
+    ) -> None:
+        """Start nothing yet.
+
+        Args:
+            task: the reference.
+            prepare: how its process is made ready.
+            policy: how strictly submissions will be judged.
+            start: starts the process, with a folder for what torch.compile builds.
+        """
+        self._task = task
+        self._prepare = prepare
+        self._policy = policy
+        self._start = start
+        self._warms = self._is_warm = False
+        self._child: ChildProcess | None = None
+        self._prepared: Prepared | None = None
+        self._opened: TaskOpened | None = None
+        self.result: TaskResult | None = None
+        """What the gate found, or what showed later; None as long as nobody has looked."""
+
+    @property
+    def child(self) -> ChildProcess:
+        """The running process."""
+        assert self._child is not None, "check comes first"
+        return self._child
+
+    @property
+    def prepared(self) -> Prepared:
+        """What the process said when it was ready."""
+        assert self._prepared is not None, "check comes first"
+        return self._prepared
+
+    @property
+    def opened(self) -> TaskOpened:
+        """What the process said of the task."""
+        assert self._opened is not None, "check comes first"
+        return self._opened
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the task will never be judged; memory may be free, and a crash not come, the next time."""
+        return self.result is not None and self.result.status is TaskStatus.FAULTY
+
+    def prewarm(self, *, compiles: bool) -> None:
+        """Start it, and perhaps have it compile, without waiting."""
+        if not self.is_refused:
+            child = self._ensure()
+            if not self._warms:
+                child.send(Warm(compiles=compiles))
+                self._warms = True
+
+    def check(self) -> TaskResult:
+        """Put the task before the gate: once, before any submission is loaded, and without compiling it.
+
+        Raises:
+            InfrastructureError: this machine could not even start the process.
+        """
+        if self.result is None or (self._opened is None and not self.is_refused):
+            self.result = self._receive_result(self._ensure())
+            if not self.result.is_judged:
+                self.forget()
+        return self.result
+
+    def finish_warming(self) -> TaskResult:
+        """Wait until it is warm, and see whether the task still fits."""
+        assert self.result is not None, "check comes first"
+        self.result = self._await_warm() or self._check_memory() or self.result
+        return self.result
+
+    def try_alone(self) -> TaskResult:
+        """Whether the reference fails with no submission near it too: only then is the task at fault."""
+        result = self.check()
+        if not result.is_judged:
+            return result
+        try:
+            for variant in range(VARIANTS):
+                seed = secrets.randbits(62)
+                self.child.ask(DrawWeights(seed=seed), Described, timeout_s=_TIMEOUT_S)
+                self.child.ask(DrawInputs(seed=seed, variant=variant), Described, timeout_s=_TIMEOUT_S)
+                self.child.ask(Expect(), Expected, timeout_s=_TIMEOUT_S)
+        except ChildError as error:
+            self.forget()
+            self.result = result = _blame(error, "failed")
+        return result
+
+    def forget(self) -> None:
+        """End it; the next question starts another."""
+        if self._child is not None:
+            self._child.close()
+        self._child = self._prepared = self._opened = None
+        self._warms = self._is_warm = False
+
+    def allow_bytes(self) -> int:
+        """How much memory the task may need, at present."""
+        return read_available_bytes(self._prepare.target) // _COPIES
+
+    def _ensure(self) -> ChildProcess:
+        """The process, asked to open the task and to put it before the gate."""
+        if self._child is None:
+            self._child = self._start(find_compile_cache(self._task))
+            self._child.send(self._prepare)
+            self._child.send(OpenTask(source=self._task.source, memory_bytes=self.allow_bytes()))
+            self._child.send(CheckTask(policy=self._policy))
+        return self._child
+
+    def _receive_result(self, child: ChildProcess) -> TaskResult:
+        self._prepared = receive_prepared(child)
+        try:
+            self._opened = child.receive(TaskOpened, timeout_s=_LOAD_TIMEOUT_S)
+            found = child.receive(TaskChecked, timeout_s=_TIMEOUT_S).result
+        except ChildError as error:
+            return _blame(error, "failed" if self._opened else "could not be opened")
+        return self._check_memory() or found
+
+    def _check_memory(self) -> TaskResult | None:
+        needed_bytes, gib = self.opened.needed_bytes, 1 << 30
+        if needed_bytes <= self.allow_bytes():
+            return None
+        return TaskResult(
+            status=TaskStatus.DOES_NOT_FIT,
+            reason=f"the task's inputs, weights and outputs take {needed_bytes / gib:.2f} GiB, and judging "
+            f"needs about {_COPIES} times that; "
+            f"{read_available_bytes(self._prepare.target) / gib:.2f} GiB are free here",
+        )
+
+    def _await_warm(self) -> TaskResult | None:
+        if not self._warms or self._is_warm:
+            return None
+        try:
+            self.child.receive(Done, timeout_s=_TIMEOUT_S)
+        except ChildError as error:
+            # Whatever else it could not do shows again, with its reason, when it is really needed.
+            if error.how != "failed":
+                self.forget()
+                return _blame(error, "could not be opened")
+        self._is_warm = True
+        return None
+
+
+def receive_prepared(child: ChildProcess) -> Prepared:
+    """A child's first reply.
+
+    Raises:
+        InfrastructureError: it did not start.
+    """
+    try:
+        return child.receive(Prepared, timeout_s=_START_TIMEOUT_S)
+    except ChildError as error:
+        detail = f"\n{error.detail}" if error.detail else ""
+        raise InfrastructureError(f"a judge's process did not start: {error.reason}{detail}") from error
+
+
+def read_available_bytes(target: Target) -> int:
+    """Free memory where the target's tensors live."""
+    if target is Target.CUDA:
+        return int(torch.cuda.mem_get_info()[0])
+    with open("/proc/meminfo", encoding="utf-8") as lines:
+        for line in lines:
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    raise InfrastructureError("/proc/meminfo does not say how much memory is available")
+
+
+def find_compile_cache(task: Task) -> Path:
+    """Where torch.compile keeps what it built for a task; each task has a folder of its own."""
+    folder = find_cache("inductor") / task.key
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _blame(error: ChildError, step: str) -> TaskResult:
+    reason = f"the reference {step}: {error.reason}{hint_at_dtype(error.reason)}"
+    return TaskResult(status=TaskStatus.FAILED, reason=reason, detail=error.detail)

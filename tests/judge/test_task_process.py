@@ -1,0 +1,103 @@
+"""A task's own process: asked once, blamed only for what it does alone."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from cuda_agent.judge.policy import load_policy
+from cuda_agent.judge.process import ChildProcess
+from cuda_agent.judge.protocol import Prepare
+from cuda_agent.judge.result import TaskStatus
+from cuda_agent.judge.task_process import TaskProcess
+from cuda_agent.sandbox.protocol import Sandbox
+from cuda_agent.tasks.target import Target
+from cuda_agent.tasks.task import Task
+
+SOURCE = """
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        {body}
+
+
+def get_inputs():
+    return [torch.randn(64, 256)]
+
+
+def get_init_inputs():
+    return []
+"""
+RECURRENT = "return torch.nn.functional.linear(x.half(), torch.zeros(8, 256))"
+
+
+class Opening:
+    """Starts a task's process, and counts how often."""
+
+    def __init__(self, sandbox: Sandbox, folder: Path) -> None:
+        self._sandbox = sandbox
+        self._folder = folder
+        self.starts = 0
+
+    def start(self, cache: Path) -> ChildProcess:
+        self.starts += 1
+        return ChildProcess(
+            "cuda_agent.judge.reference",
+            sandbox=self._sandbox,
+            target=Target.CPU,
+            folder=self._folder,
+            cache=cache,
+        )
+
+    @contextmanager
+    def open(self, body: str) -> Iterator[TaskProcess]:
+        policy = load_policy("strict")
+        prepare = Prepare(target=Target.CPU, precision=policy.precision, threads=1)
+        task = Task(name="case", source=SOURCE.format(body=body))
+        process = TaskProcess(task, prepare, policy=policy, start=self.start)
+        try:
+            yield process
+        finally:
+            process.forget()
+
+
+@pytest.fixture
+def opening(sandbox: Sandbox, tmp_path: Path) -> Opening:
+    return Opening(sandbox, tmp_path)
+
+
+def test_a_faulty_task_is_asked_once_and_never_started_again(opening: Opening) -> None:
+    with opening.open("return x * 0") as process:
+        assert process.check().reason == "zeros would pass for its output"
+        assert process.is_refused
+        process.prewarm()
+        assert process.check().status is TaskStatus.FAULTY
+    assert opening.starts == 1
+
+
+def test_a_hidden_state_of_the_wrong_dtype_is_named(opening: Opening) -> None:
+    with opening.open(RECURRENT) as process:
+        result = process.check()
+    assert result.status is TaskStatus.FAILED
+    assert "dtype" in result.reason
+    assert "give it dtype=x.dtype" in result.reason
+
+
+def test_what_fails_for_other_inputs_is_the_tasks_fault_once_it_did_so_alone(opening: Opening) -> None:
+    raises = "return torch.relu(x) if x.median() > -1 else x.no_such_method()"
+    with opening.open(raises) as process:
+        assert process.check().is_judged
+        result = process.try_alone()
+    assert result.status is TaskStatus.FAILED
+    assert "no_such_method" in result.reason
+
+
+def test_what_works_alone_is_not_blamed(opening: Opening) -> None:
+    with opening.open("return torch.relu(x)") as process:
+        assert process.try_alone().is_judged
+        assert process.check() == process.result
+    assert opening.starts == 1
