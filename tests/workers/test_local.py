@@ -1,6 +1,7 @@
 """A local worker answers, fails, dies and is killed; it leaves nothing behind."""
 
 import os
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,3 +51,9 @@ def test_silence_has_a_limit(worker: LocalWorker) -> None:
     with pytest.raises(WorkerSilentError, match=r"0\.5 s"):
         worker.call("work", {"do": "hang"}, limit_s=0.5)
     assert time.monotonic() - start < 5
+
+
+def test_it_runs_our_own_interpreter(worker: LocalWorker) -> None:
+    worker.call("work", {}, limit_s=30)
+    assert os.readlink(f"/proc/{worker.pid}/exe") == os.path.realpath(sys.executable)
+    assert Path(f"/proc/{worker.pid}/cmdline").read_bytes().split(b"\0")[0] == sys.executable.encode()

@@ -168,6 +168,8 @@ class Judge:
         except ChildError as error:
             self._forget_reference()
             reason = f"the reference could not be opened: {error.reason}"
+            if error.lacks_room:
+                raise InfrastructureError(reason) from error
             return VerifyResult(status=VerifyStatus.TASK_ERROR, reason=reason, detail=error.detail)
         return self._opened
 
@@ -231,5 +233,11 @@ def find_compile_cache(task: Task) -> Path:
     """Where torch.compile keeps what it built for a task; each task has a folder of its own."""
     root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     folder = root / "cuda-agent" / "inductor" / task.key
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InfrastructureError(
+            f"{folder}, where torch.compile keeps what it built, cannot be made ({error.strerror}): mend it, "
+            "or let XDG_CACHE_HOME name a folder that can be written"
+        ) from error
     return folder

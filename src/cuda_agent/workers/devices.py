@@ -5,6 +5,7 @@ import os
 import subprocess
 from collections.abc import Mapping, Sequence
 
+from cuda_agent.workers.cores import count_cores
 from cuda_agent.workers.item import Tier
 from cuda_agent.workers.local import LocalWorker
 from cuda_agent.workers.worker import WorkerMaker
@@ -23,7 +24,7 @@ def plan_local_workers(
         host_workers: how many for the host's cores; by default one for each core, but for those that
             the devices' workers need, and at least one.
     """
-    cores = len(os.sched_getaffinity(0))
+    cores = count_cores()
     hosts = host_workers or max(1, min(MAX_HOST_WORKERS, cores - max(len(devices), 1)))
     return {
         Tier.HOST: [_plan(served, name=f"host-{number}", visible="") for number in range(hosts)],
