@@ -1,5 +1,6 @@
 """Many evaluations: each has its record, nothing finished is lost or done twice."""
 
+import os
 import shutil
 import signal
 import subprocess
@@ -125,8 +126,10 @@ def test_every_pair_has_its_record_and_is_not_done_again(tree: Path, tmp_path: P
 @pytest.mark.slow
 def test_a_killed_run_goes_on_where_it_was(tree: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "cuda_agent.cli.main", "evaluate", str(tree), "--target", "cpu"]
-    run = tmp_path / "run"
-    process = subprocess.Popen([*command, "--out", str(run)])
+    run, scratch = tmp_path / "run", tmp_path / "scratch"
+    scratch.mkdir()
+    env = {**os.environ, "TMPDIR": str(scratch)}
+    process = subprocess.Popen([*command, "--out", str(run)], env=env)
     deadline = time.monotonic() + 200
     while not read_done(run) and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -135,13 +138,16 @@ def test_a_killed_run_goes_on_where_it_was(tree: Path, tmp_path: Path) -> None:
     process.wait()
     done = read_done(run)
     assert done
-    ended = subprocess.run([*command, "--resume", str(run)], check=False, capture_output=True, text=True)
+    assert list(scratch.iterdir())
+    again = [*command, "--resume", str(run)]
+    ended = subprocess.run(again, check=False, capture_output=True, text=True, env=env)
     assert ended.returncode == 3, ended.stderr  # one pair has no readable task
     results = read_records(run / RESULTS, BatchResult)
     for name in done:
         assert sum(result.pair_id == name for result in results) == 1
     check(tuple(results))
     assert not [pid for pid in started if Path(f"/proc/{pid}").exists()]
+    assert not list(scratch.iterdir())
 
 
 def read_done(run: Path) -> set[str]:
