@@ -242,6 +242,32 @@ def check_units(source: Source) -> Iterator[Violation]:
             yield Violation(source.path, node.lineno, f"`{name}` needs its unit: {name}_s, {name}_bytes, ...")
 
 
+WALL_CLOCKS = {"time.time", "time.time_ns", "time.ctime", "time.localtime", "time.gmtime"}
+CALENDARS = {"now", "utcnow", "today"}
+WALL_CLOCK_FILES = {
+    "environment/build_cache.py": "ages of files, which the file system dates by that clock",
+    "llm/http.py": "a date that an endpoint wants to be left alone until",
+    "rundir.py": "the date in a folder's name",
+}
+"""Who may look at the clock on the wall, which others set, and what for."""
+
+
+def check_clocks(source: Source) -> Iterator[Violation]:
+    """Whatever lasts is measured by the monotonic clock, so that setting the clock disturbs nothing."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "time":
+            looked = any(f"time.{alias.name}" in WALL_CLOCKS for alias in node.names)
+        else:
+            name = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+            calendar, _, method = name.rpartition(".")
+            looked = name in WALL_CLOCKS or (
+                method in CALENDARS and calendar.split(".")[-1] in ("date", "datetime")
+            )
+        if looked and source.path not in WALL_CLOCK_FILES:
+            message = "reads the wall clock, which may jump: use time.monotonic()"
+            yield Violation(source.path, getattr(node, "lineno", 1), message)
+
+
 EVERYWHERE: tuple[Rule, ...] = (check_length, check_parameters, check_names)
 IN_PACKAGE: tuple[Rule, ...] = (
     *EVERYWHERE,
@@ -251,4 +277,5 @@ IN_PACKAGE: tuple[Rule, ...] = (
     check_state,
     check_texts,
     check_units,
+    check_clocks,
 )

@@ -1,6 +1,7 @@
 """The house rules hold, and each of them can fail."""
 
 import ast
+import dataclasses
 import os
 import re
 import subprocess
@@ -16,8 +17,10 @@ from tests.house import (
     FILE_LINES,
     FILE_LINES_AT_MOST,
     IN_PACKAGE,
+    WALL_CLOCK_FILES,
     Rule,
     Source,
+    check_clocks,
     check_docstrings,
     check_handlers,
     check_length,
@@ -43,6 +46,8 @@ WHOLE_HOUSE = {
     "test_hacks.py",
     "test_honest.py",
     "test_judge_report.py",
+    "test_memory_over_time.py",
+    "test_field_reports.py",
     "test_kernel_header.py",  # kernel.h, which is no Python
 }
 # Parts that only the whole they belong to can show to work, and where that is.
@@ -137,6 +142,9 @@ PLANTED: dict[str, tuple[Rule, str, int]] = {
     "suppressed": (check_handlers, "with contextlib.suppress(Exception):\n    f()\n", 1),
     "global": (check_state, "def f():\n    global x\n    x = 1\n", 2),
     "prompt in code": (check_texts, "X = '''\n" + "Dear model\n" * 13 + "'''\n", 1),
+    "wall clock": (check_clocks, "import time\nstart = time.time()\n", 2),
+    "calendar": (check_clocks, "start = datetime.datetime.now(zone)\n", 1),
+    "wall clock by name": (check_clocks, "from time import time\n", 1),
     "unit": (check_units, "def f(timeout: float): ...\n", 1),
 }
 
@@ -181,6 +189,13 @@ def test_listed_file_may_catch_everything() -> None:
     handlers = load_sources(PACKAGE)[0].broad_handlers
     assert "cli/main.py" in handlers
     assert not {path for path in handlers if not (PACKAGE / path).exists()}
+
+
+def test_whoever_may_look_at_the_wall_clock_does() -> None:
+    sources = {source.path: source for source in load_sources(PACKAGE)}
+    for path in WALL_CLOCK_FILES:
+        elsewhere = dataclasses.replace(sources[path], path="room/elsewhere.py")
+        assert list(check_clocks(elsewhere)), f"stale exception: {path}"
 
 
 def test_floors(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,7 +1,6 @@
 """A run's folder survives being killed, resumed and written by two."""
 
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import pytest
 from cuda_agent.config import Config, Record
 from cuda_agent.errors import ConfigError, InfrastructureError, UserError
 from cuda_agent.rundir import RunDir, build_default_path, read_records, read_saved_config
+from tests.full_disk import full_disk
 
 
 class Inner(Config):
@@ -160,17 +160,11 @@ def test_a_full_disk_loses_nothing_and_says_so(tmp_path: Path) -> None:
     with RunDir.create(tmp_path / "run", Job()) as run:
         run.append("facts.jsonl", Fact(value=1))
         run.write_text("note.txt", "kept")
-        before = resource.getrlimit(resource.RLIMIT_FSIZE)
-        ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        try:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (20, before[1]))
+        with full_disk(20):
             with pytest.raises(InfrastructureError, match=r"facts\.jsonl cannot be written"):
                 run.append("facts.jsonl", Fact(value=12345678901234567890))
             with pytest.raises(InfrastructureError, match="make room"):
                 run.write_text("note.txt", "x" * 100)
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, before)
-            signal.signal(signal.SIGXFSZ, ignored)
         assert read_values(run) == [1]
         assert (run.path / "facts.jsonl").read_bytes() == b'{"value":1}\n'
         assert (run.path / "note.txt").read_text() == "kept"

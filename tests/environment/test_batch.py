@@ -1,11 +1,14 @@
 """Many evaluations: each has its record, nothing finished is lost or done twice."""
 
+import os
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pyarrow.parquet
 import pytest
@@ -19,12 +22,15 @@ from cuda_agent.environment.batch import (
 )
 from cuda_agent.environment.evaluator import SERVED
 from cuda_agent.environment.pairs import read_pairs
+from cuda_agent.errors import InfrastructureError
 from cuda_agent.judge.census import find_processes_below
 from cuda_agent.rundir import RunDir, read_records
 from cuda_agent.tasks.target import Target
 from cuda_agent.workers.devices import plan_local_workers
-from cuda_agent.workers.item import OutcomeStatus
+from cuda_agent.workers.item import Answer, OutcomeStatus, Tier
+from cuda_agent.workers.worker import PROBE, WorkerFailedError
 from cuda_agent.workers.worker_pool import WorkerPool
+from tests.full_disk import full_disk
 from tests.judge_cases import HACKS, HONEST, find_task, freeze_case, load_case
 
 CASES = {
@@ -57,6 +63,44 @@ def check(results: tuple[BatchResult, ...]) -> None:
     assert len(verdicts) == 4
 
 
+class Unable:
+    """A worker of this process that can do nothing, and counts how often it was asked to."""
+
+    name = "unable"
+    asked: ClassVar[list[str]] = []
+
+    def call(self, method: str, payload: Mapping[str, Any], *, limit_s: float) -> Answer:
+        if method == PROBE:
+            return Answer(value={})
+        self.asked.append(method)
+        raise WorkerFailedError("it cannot")
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+
+def test_a_full_disk_stops_new_work_and_loses_no_result(tree: Path, tmp_path: Path) -> None:
+    for number in range(40):
+        shutil.copytree(tree / "good", tree / f"good {number}")
+    config = BatchConfig(pairs=tree, target=Target.CPU)
+    pairs = read_pairs(tree)
+    with (
+        RunDir.create(tmp_path / "run", config) as run,
+        WorkerPool({Tier.HOST: [Unable], Tier.DEVICE: [Unable]}) as pool,
+    ):
+        results = evaluate_pairs(pairs, config, pool=pool, run=run)
+        found = [next(results)]
+        with full_disk(10):
+            found += [next(results), next(results)]
+        assert len(run.read(RESULTS, BatchResult)) == 1
+        found += list(results)
+        assert [result.pair_id for result in run.read(RESULTS, BatchResult)] == [r.pair_id for r in found]
+        assert 3 < len(found) < 20 < len(pairs)
+        assert len(Unable.asked) <= 2 * len(found)
+        with full_disk(10), pytest.raises(InfrastructureError, match=r"results\.jsonl cannot be written"):
+            list(evaluate_pairs(pairs, config, pool=pool, run=run))
+
+
 @pytest.mark.slow
 def test_every_pair_has_its_record_and_is_not_done_again(tree: Path, tmp_path: Path) -> None:
     config = BatchConfig(pairs=tree, target=Target.CPU)
@@ -82,8 +126,10 @@ def test_every_pair_has_its_record_and_is_not_done_again(tree: Path, tmp_path: P
 @pytest.mark.slow
 def test_a_killed_run_goes_on_where_it_was(tree: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "cuda_agent.cli.main", "evaluate", str(tree), "--target", "cpu"]
-    run = tmp_path / "run"
-    process = subprocess.Popen([*command, "--out", str(run)])
+    run, scratch = tmp_path / "run", tmp_path / "scratch"
+    scratch.mkdir()
+    env = {**os.environ, "TMPDIR": str(scratch)}
+    process = subprocess.Popen([*command, "--out", str(run)], env=env)
     deadline = time.monotonic() + 200
     while not read_done(run) and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -92,13 +138,16 @@ def test_a_killed_run_goes_on_where_it_was(tree: Path, tmp_path: Path) -> None:
     process.wait()
     done = read_done(run)
     assert done
-    ended = subprocess.run([*command, "--resume", str(run)], check=False, capture_output=True, text=True)
+    assert list(scratch.iterdir())
+    again = [*command, "--resume", str(run)]
+    ended = subprocess.run(again, check=False, capture_output=True, text=True, env=env)
     assert ended.returncode == 3, ended.stderr  # one pair has no readable task
     results = read_records(run / RESULTS, BatchResult)
     for name in done:
         assert sum(result.pair_id == name for result in results) == 1
     check(tuple(results))
     assert not [pid for pid in started if Path(f"/proc/{pid}").exists()]
+    assert not list(scratch.iterdir())
 
 
 def read_done(run: Path) -> set[str]:

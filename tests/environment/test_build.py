@@ -10,7 +10,7 @@ import pytest
 from cuda_agent.environment.build import build_submission
 from cuda_agent.environment.result import BuildResult, BuildStatus
 from cuda_agent.environment.submission import Submission, freeze_submission
-from cuda_agent.environment.toolchain import SKILL
+from cuda_agent.environment.toolchain import SKILL, find_cxx
 from cuda_agent.errors import InfrastructureError
 from cuda_agent.sandbox.protocol import Command, Completed, Sandbox
 from cuda_agent.tasks.target import Target
@@ -96,6 +96,19 @@ def test_failures_are_statuses(case: str, plain_sandbox: Sandbox, tmp_path: Path
     assert line in result.error_lines
 
 
+def test_an_error_told_on_stdout_is_seen(
+    plain_sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiler = tmp_path / "c++"
+    compiler.write_text(f'#!/bin/sh\nexec {find_cxx()} "$@" 2>&1\n')
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CUDA_AGENT_CXX", str(compiler))
+    result = build({"a.cpp": HEADER + b"int x = y;\n"}, plain_sandbox, folder=tmp_path / "built")
+    assert result.status is BuildStatus.COMPILE_ERROR
+    assert "kernels/a.cpp:2" in result.error_lines
+    assert "was not declared" in result.log
+
+
 BOMB = b"""
 template <int A, int B, int C> struct X {
   static constexpr unsigned long v = X<A - 1, B, C + 1>::v + X<A, B - 1, C + 2>::v;
@@ -141,12 +154,19 @@ def test_no_room_for_an_object_is_the_machines_fault_where_there_was_none(
     def build() -> tuple[BuildResult, Path | None]:
         return build_submission(submission, target=Target.CPU, sandbox=Narrow(), folder=tmp_path)
 
-    roomy, narrow = (shutil.disk_usage("/")._replace(free=free) for free in (1 << 40, 1 << 20))
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: roomy)
+    usage = shutil.disk_usage("/")
+
+    def report(*free_bytes: int) -> None:
+        usages = iter([usage._replace(free=free) for free in free_bytes])
+        monkeypatch.setattr(shutil, "disk_usage", lambda path: next(usages))
+
+    report(1 << 40, 1 << 40)
     assert build()[0].status is BuildStatus.DISK_FULL
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: narrow)
-    with pytest.raises(InfrastructureError, match=r"1\.0 MiB were free"):
-        build()
+    # Full from the start; filled by others meanwhile; room for one object, but not for the library too.
+    for before, after in ((1 << 20, 1 << 40), (1 << 40, 1 << 20), (300 << 20, 300 << 20)):
+        report(before, after)
+        with pytest.raises(InfrastructureError, match=f"{before / (1 << 20):.1f} MiB were free"):
+            build()
 
 
 @pytest.mark.nvcc

@@ -1,5 +1,6 @@
 """A build is done once, whatever becomes of those who do it, and never taken for another."""
 
+import dataclasses
 import os
 import signal
 import subprocess
@@ -186,3 +187,23 @@ def test_a_folder_that_cannot_be_written_costs_only_time(tmp_path: Path) -> None
     )
     assert result.status is BuildStatus.OK
     assert library is not None
+
+
+def test_a_clock_that_was_set_back_does_not_stop_the_sweeping(tmp_path: Path) -> None:
+    place = tmp_path / "cache"
+    build(BuildCache(place), make(), folder=tmp_path / "a", sandbox=PLAIN)
+    (first,) = list_entries(place)
+    ahead = time.time() + 86_400
+    os.utime(place / "swept", (ahead, ahead))
+    build(BuildCache(place, limit_bytes=1), make(SOURCE + b"\n"), folder=tmp_path / "b", sandbox=PLAIN)
+    assert not first.exists()
+    assert (place / "swept").stat().st_mtime < ahead
+
+
+def test_another_device_is_another_build() -> None:
+    plain = find_compilers(Target.CPU)
+    keys = {
+        compute_key(make(), dataclasses.replace(plain, nvcc=plain.cxx, arch=arch), check_library=True)
+        for arch in ("sm_90a", "sm_89")
+    }
+    assert len(keys) == 2

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from cuda_agent.config import Config
+from cuda_agent.environment import remote_pool
 from cuda_agent.environment.remote_pool import RemotePool
-from cuda_agent.errors import UserError
+from cuda_agent.errors import InfrastructureError, UserError
 from cuda_agent.rundir import RunDir
 from cuda_agent.workers.item import OutcomeStatus
 from tests.environment.quick_server import TOKEN, order, serve
@@ -45,6 +46,14 @@ def test_too_many_orders_wait_with_the_client(run: RunDir) -> None:
 def test_a_refused_client_is_told(run: RunDir) -> None:
     with serve(run) as url, pytest.raises(UserError, match="401"):
         list(RemotePool(url, token="wrong", run_id="r").run([order("a")]))
+
+
+def test_a_server_that_stays_away_is_told(run: RunDir, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serve(run) as url:
+        pass
+    monkeypatch.setattr(remote_pool, "PATIENCE_S", 1.0)
+    with pytest.raises(InfrastructureError, match=f"{url} did not answer for 1 s: .*refused"):
+        list(RemotePool(url, token=TOKEN, run_id="r").run([order("a")]))
 
 
 def test_a_client_waits_for_a_server_that_is_away(run: RunDir) -> None:

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import socket
 import threading
 import time
 import urllib.error
@@ -19,6 +20,7 @@ from cuda_agent.environment.server import MAX_BODY_BYTES
 from cuda_agent.rundir import RunDir
 from cuda_agent.workers.item import OutcomeStatus
 from tests.environment.quick_server import TOKEN, order, serve
+from tests.full_disk import full_disk
 
 
 @pytest.fixture
@@ -96,3 +98,66 @@ def test_an_order_that_waits_can_be_cancelled(run: RunDir) -> None:
     outcome = OrderBook(run).find_outcome(f"r-{b'late'.hex()}")
     assert outcome is not None
     assert outcome.status is OutcomeStatus.CANCELLED
+
+
+def test_any_number_of_clients_may_wait_and_go_away(run: RunDir) -> None:
+    with serve(run) as url:
+        asked = {"order_id": "slow", "request": order("a", 3.0).payload}
+        assert ask(f"{url}/v1/evaluations", method="POST", body=json.dumps(asked).encode()) == 202
+        address = url.removeprefix("http://")
+        host, port = address.split(":")
+        waiting = [socket.create_connection((host, int(port))) for _ in range(100)]
+        for client in waiting:
+            client.sendall(
+                f"GET /v1/evaluations/slow?wait_s=60 HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n"
+                f"Authorization: Bearer {TOKEN}\r\n\r\n".encode()
+            )
+        start = time.monotonic()
+        assert ask(f"{url}/health") == 200
+        for client in waiting[::2]:
+            client.close()
+        assert ask(f"{url}/v1/evaluations/slow") == 200
+        assert time.monotonic() - start < 2.0
+        for client in waiting[1::2]:
+            assert b'"status":"done"' in read_all(client)
+
+
+def test_a_client_that_goes_away_while_it_sends_leaves_no_order(run: RunDir) -> None:
+    with serve(run) as url:
+        address = url.removeprefix("http://")
+        host, port = address.split(":")
+        body = json.dumps({"order_id": "half", "request": order("a").payload}).encode()
+        with socket.create_connection((host, int(port))) as client:
+            client.sendall(
+                f"POST /v1/evaluations HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {TOKEN}\r\n"
+                f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+                + body[:-10]
+            )
+        assert ask(f"{url}/v1/evaluations/half") == 404
+        assert ask(f"{url}/v1/evaluations", method="POST", body=body) == 202
+        assert ask(f"{url}/v1/evaluations/half?wait_s=30") == 200
+
+
+def test_a_full_disk_takes_no_order_in_and_keeps_what_ends(run: RunDir) -> None:
+    def send(name: str) -> int:
+        body = json.dumps({"order_id": name, "request": order(name, 1.0).payload}).encode()
+        return ask(f"{url}/v1/evaluations", method="POST", body=body)
+
+    with serve(run) as url:
+        assert send("first") == 202
+        with full_disk(10):
+            assert send("second") == 507
+            assert ask(f"{url}/v1/evaluations/first?wait_s=30") == 200
+            assert ask(f"{url}/health") == 503
+            assert ask(f"{url}/v1/evaluations/second") == 404
+        assert ask(f"{url}/health") == 200
+        assert send("second") == 202
+        assert ask(f"{url}/v1/evaluations/second?wait_s=30") == 200
+    assert not OrderBook(run).list_open()
+
+
+def read_all(client: socket.socket) -> bytes:
+    """Everything that a server says until it hangs up."""
+    client.settimeout(30)
+    with closing(client):
+        return b"".join(iter(lambda: client.recv(1 << 16), b""))

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from cuda_agent.environment import toolchain
+from cuda_agent.environment.build import build_submission
+from cuda_agent.environment.result import BuildStatus
+from cuda_agent.environment.submission import Submission
 from cuda_agent.environment.toolchain import (
     find_cuda_arch,
     find_cuda_include_dirs,
@@ -15,6 +18,8 @@ from cuda_agent.environment.toolchain import (
     find_nvcc,
 )
 from cuda_agent.errors import ToolchainError
+from cuda_agent.sandbox.process import ProcessSandbox
+from cuda_agent.tasks.target import Target
 
 
 def make_program(path: Path, text: str = "#!/bin/sh\n") -> Path:
@@ -94,3 +99,19 @@ def test_cuda_headers_are_there_once_and_without_links() -> None:
     assert any((folder / "cuda_runtime.h").is_file() for folder in folders)
     assert len(set(folders)) == len(folders)
     assert all(folder == folder.resolve() for folder in folders)
+
+
+def test_a_build_needs_the_system_s_path_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CXX", raising=False)
+    with pytest.raises(ToolchainError, match="apt-get install g"):
+        find_cxx()
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    source = b"#include <cuda_agent/kernel.h>\nstatic void f() {}\nEXPORT_KERNEL(f, f);\n"
+    result, _ = build_submission(
+        Submission({"model_new.py": b"", "kernels/a.cpp": source}),
+        target=Target.CPU,
+        sandbox=ProcessSandbox(),
+        folder=tmp_path / "built",
+    )
+    assert result.status is BuildStatus.OK, result

@@ -2,6 +2,8 @@
 
 import resource
 
+import pytest
+
 from cuda_agent.judge.footprint import estimate_bytes
 from cuda_agent.judge.reference import import_source
 
@@ -35,3 +37,11 @@ def test_a_huge_task_costs_nothing_to_estimate() -> None:
 def test_what_cannot_be_faked_is_unknown() -> None:
     source = SOURCE.format(rows=8, n=16).replace("return self.linear(x), x.sum()", "return x.numpy()")
     assert estimate_bytes(import_source(source)) == 0
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_a_task_is_estimated_the_same_wherever_its_tensors_are_to_live(device: str) -> None:
+    source = SOURCE.format(rows=1 << 20, n=1 << 12)
+    placed = source.replace(f"{1 << 12})]", f"{1 << 12}, device={device!r}).cpu()]")
+    assert placed != source
+    assert estimate_bytes(import_source(placed)) == estimate_bytes(import_source(source)) > 1 << 34

@@ -97,7 +97,7 @@ def list_descendants() -> set[int]:
 
 def find_workspaces(mark: str) -> list[Path]:
     """Folders of environments whose reference holds a mark; others on this machine have theirs."""
-    places = Path(tempfile.gettempdir()).glob("agent-*/workspace/model.py")
+    places = Path(tempfile.gettempdir()).glob("**/agent-*/workspace/model.py")
     return [path.parents[1] for path in places if mark in path.read_text()]
 
 

@@ -1,6 +1,7 @@
 """No item is lost, whatever becomes of the workers."""
 
 import functools
+import itertools
 import os
 import queue
 import signal
@@ -159,3 +160,16 @@ def test_what_waits_can_be_cancelled(pool: WorkerPool) -> None:
     assert outcomes.get(timeout=5).status is OutcomeStatus.CANCELLED
     assert {outcomes.get(timeout=30).status for _ in range(3)} == {OutcomeStatus.DONE}
     assert not pool.cancel("0")
+
+
+def test_a_clock_that_jumps_disturbs_nothing(pool: WorkerPool, monkeypatch: pytest.MonkeyPatch) -> None:
+    jumps = itertools.cycle((-1e9, 1e9, 0.0))
+    true_s = time.time
+    monkeypatch.setattr(time, "time", lambda: true_s() + next(jumps))
+    items = [make_item(str(number), seconds=0.1) for number in range(6)]
+    items = [item.model_copy(update={"queue_limit_s": 30.0}) for item in items]
+    items.append(make_item("slow", do="hang", limit_s=1.0))
+    outcomes = run(pool, items)
+    assert outcomes.pop("slow").status is OutcomeStatus.TIMED_OUT
+    assert {outcome.status for outcome in outcomes.values()} == {OutcomeStatus.DONE}
+    assert all(0.0 <= t.waited_s < 30.0 and t.ran_s < 30.0 for o in outcomes.values() for t in o.times)

@@ -43,7 +43,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import FrameType
 
 from cuda_agent import __version__
@@ -55,6 +55,8 @@ VERBS = ("run", "evaluate", "show", "export", "serve", "skill", "mcp", "synth", 
 EXTRA_OF = {"fastapi": "serve", "uvicorn": "serve", "mcp": "mcp", "ray": "ray", "transformers": "train"}
 """Which extra brings a package that a verb may need."""
 WORKSPACE_VERBS = ("build", "verify", "profile", "submit")
+READING_VERBS = ("show", "skill", "doctor")
+"""Verbs that must work on a full disk too: the others have a folder for temporary files."""
 LOUDNESS = ("--verbose", "--quiet")
 
 
@@ -135,7 +137,7 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
 
 
 def _leave(_signal: int, _frame: FrameType | None) -> None:
-    """End without tidying up. What we started dies with us, by the kernel; temporary folders may stay."""
+    """End without tidying up. What we started dies with us, by the kernel; the next start sweeps the rest."""
     # Through the descriptor: the stream may be in the middle of writing.
     os.write(2, b"\x1b[?25h" if os.isatty(2) else b"")
     os.write(2, b"cuda-agent: interrupted twice, so nothing was tidied up\n")
@@ -146,6 +148,7 @@ def _run_verb(verb: str, arguments: list[str]) -> int:
     import tyro
 
     from cuda_agent.log import Verbosity, setup_logging
+    from cuda_agent.scratch import keep_scratch
 
     given = [Verbosity(argument.removeprefix("--")) for argument in arguments if argument in LOUDNESS]
     setup_logging(given[-1] if given else Verbosity.NORMAL)
@@ -158,7 +161,8 @@ def _run_verb(verb: str, arguments: list[str]) -> int:
         args=[argument for argument in arguments if argument not in LOUDNESS],
     )
     logging.getLogger(__name__).debug("%s", config)
-    return int(getattr(module, f"run_{verb}")(config))
+    with nullcontext() if verb in READING_VERBS else keep_scratch():
+        return int(getattr(module, f"run_{verb}")(config))
 
 
 def _tell(message: str, code: ExitCode, *, is_verbose: bool) -> int:

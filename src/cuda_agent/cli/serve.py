@@ -65,7 +65,7 @@ def run_serve(config: ServeConfig) -> int:
     ):
         print(f"run folder: {run.path} (if stopped: cuda-agent serve --resume {run.path})", flush=True)
         app = create_app(pool, OrderBook(run), token=token, max_open=config.max_open)
-        uvicorn.run(app, host=config.host, port=config.port, log_level="warning")
+        uvicorn.run(app, host=config.host, port=config.port, log_level="warning", timeout_graceful_shutdown=2)
     return ExitCode.DONE
 
 

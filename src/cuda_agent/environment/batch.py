@@ -1,5 +1,6 @@
 """Many evaluations on a pool: every one ends in a record, and what is done is not done again."""
 
+import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from cuda_agent.environment.pairs import Pair
 from cuda_agent.environment.result import Evaluation
 from cuda_agent.environment.reward import compute_reward
 from cuda_agent.environment.submission import Submission, freeze_submission
-from cuda_agent.errors import UserError
+from cuda_agent.errors import InfrastructureError, UserError
 from cuda_agent.judge.policy import load_policy
 from cuda_agent.rundir import RunDir
 from cuda_agent.sandbox.protocol import Containment
@@ -24,6 +25,8 @@ from cuda_agent.workers.pool import Pool
 
 RESULTS = "results.jsonl"
 TABLE = "results.parquet"
+
+log = logging.getLogger(__name__)
 
 
 class BatchConfig(Config):
@@ -69,19 +72,54 @@ def evaluate_pairs(
     """Evaluate what the run does not hold yet; results come, and are kept, as they end.
 
     A pair is done when the run holds a result of the same content that the machine did not fail.
+
+    Raises:
+        InfrastructureError: the disk refused results to the end; what was being done when it first did so
+            was finished, and nothing more was begun.
     """
     done = {
         (result.pair_id, result.submission_sha)
         for result in run.read(RESULTS, BatchResult)
         if result.status is OutcomeStatus.DONE
     }
-    prepared = _Preparing(config, done=done)
+    prepared, records = _Preparing(config, done=done), _Records(run)
     for outcome in pool.run(prepared.make_items(pairs)):
-        yield from prepared.take_failures(run)
         result = _conclude(outcome, config, sha=prepared.shas[outcome.item_id])
-        run.append(RESULTS, result)
-        yield result
-    yield from prepared.take_failures(run)
+        for each in (*prepared.take_failures(), result):
+            prepared.has_room = records.keep(each)
+            yield each
+    for failure in prepared.take_failures():
+        records.keep(failure)
+        yield failure
+    records.finish()
+
+
+class _Records:
+    """Writes results down; what the disk refuses is kept, and tried again with the next."""
+
+    def __init__(self, run: RunDir) -> None:
+        self._run = run
+        self._unwritten: list[BatchResult] = []
+
+    def keep(self, result: BatchResult) -> bool:
+        """Write it, after those that wait; whether there was room."""
+        self._unwritten.append(result)
+        try:
+            self.finish()
+        except InfrastructureError as error:
+            log.warning("no more work is taken in, %d results wait: %s", len(self._unwritten), error)
+            return False
+        return True
+
+    def finish(self) -> None:
+        """Write what waits.
+
+        Raises:
+            InfrastructureError: the disk refuses.
+        """
+        while self._unwritten:
+            self._run.append(RESULTS, self._unwritten[0])
+            self._unwritten.pop(0)
 
 
 class _Preparing:
@@ -89,12 +127,15 @@ class _Preparing:
 
     def __init__(self, config: BatchConfig, *, done: set[tuple[str, str]]) -> None:
         self.shas: dict[str, str] = {}
+        self.has_room = True
         self._config = config
         self._done = done
         self._failures: list[BatchResult] = []
 
     def make_items(self, pairs: Sequence[Pair]) -> Iterator[WorkItem]:
         for pair in pairs:
+            if not self.has_room:
+                return
             try:
                 task, submission = load_task(pair.task), freeze_submission(pair.submission)
             except (UserError, OSError) as error:
@@ -105,11 +146,9 @@ class _Preparing:
                 self.shas[pair.pair_id] = submission.sha
                 yield self._make_item(pair, task, submission=submission)
 
-    def take_failures(self, run: RunDir) -> Iterator[BatchResult]:
+    def take_failures(self) -> list[BatchResult]:
         failures, self._failures = self._failures, []
-        for failure in failures:
-            run.append(RESULTS, failure)
-            yield failure
+        return failures
 
     def _make_item(self, pair: Pair, task: Task, *, submission: Submission) -> WorkItem:
         return make_item(

@@ -9,7 +9,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,6 +26,7 @@ from cuda_agent.environment.symbols import check_symbols, list_functions
 from cuda_agent.errors import InfrastructureError
 from cuda_agent.sandbox.protocol import Command, Completed, Limits, Mount, Sandbox
 from cuda_agent.tasks.target import Target
+from cuda_agent.workers.cores import count_jobs
 
 LIBRARY = "kernels.so"
 MAX_JOBS = 8
@@ -68,7 +69,7 @@ class _Workshop:
 
     def compile(self, units: Sequence[str]) -> list[Completed]:
         """Compile the units side by side; the results are in the units' order."""
-        jobs = min(len(units), MAX_JOBS, len(os.sched_getaffinity(0)))
+        jobs = count_jobs(min(len(units), MAX_JOBS))
         with ThreadPoolExecutor(jobs) as pool:
             return list(
                 pool.map(lambda unit: self.run(self.compilers.compile_command(unit, f"{unit}.o")), units)
@@ -100,7 +101,7 @@ def build_submission(
     compilers = find_compilers(target)
     libraries = compilers.find_libraries(submission.files[unit] for unit in submission.files)
     with (
-        _room_to_build() as room,
+        _room_to_build(units) as lacks_room,
         tempfile.TemporaryDirectory(prefix="build-", ignore_cleanup_errors=True) as temporary,
     ):
         workshop = _Workshop(
@@ -112,24 +113,24 @@ def build_submission(
             check_library=check_library,
         )
         result, library = _build(workshop, units, libraries=libraries, folder=folder)
-        if result.status is BuildStatus.DISK_FULL and room < MAX_OBJECT_BYTES:
+        if result.status is BuildStatus.DISK_FULL and lacks_room():
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     return result.model_copy(update={"duration_s": time.monotonic() - started}), library
 
 
 @contextmanager
-def _room_to_build() -> Iterator[int]:
-    """How many bytes are free for a build, whose running out of room is this machine's fault."""
-    folder = tempfile.gettempdir()
-    room = shutil.disk_usage(folder).free
+def _room_to_build(units: Sequence[str]) -> Iterator[Callable[[], bool]]:
+    """Give a way to ask whether what a build may write has, or had, no room: this machine's fault."""
+    folder, needed = tempfile.gettempdir(), (len(units) + 1) * MAX_OBJECT_BYTES
+    free = shutil.disk_usage(folder).free
     try:
-        yield room
+        yield lambda: min(free, shutil.disk_usage(folder).free) < needed
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
         raise InfrastructureError(
-            f"no room to build in {folder}: {room / MIB:.1f} MiB were free, and one object may take "
-            f"{MAX_OBJECT_BYTES // MIB} MiB; make room there, or let TMPDIR name another folder"
+            f"no room to build in {folder}: {free / MIB:.1f} MiB were free, and this build may take "
+            f"{needed // MIB} MiB; make room there, or let TMPDIR name another folder"
         ) from error
 
 

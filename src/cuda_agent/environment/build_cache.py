@@ -116,7 +116,8 @@ class BuildCache:
         """Now and then, remove what was abandoned, and the entries longest unused beyond the limit."""
         stamp = self._folder / "swept"
         with suppress(FileNotFoundError):
-            if time.time() - stamp.stat().st_mtime < _SWEEP_S:
+            # A stamp of the future was set before the clock was: it says nothing.
+            if 0.0 <= time.time() - stamp.stat().st_mtime < _SWEEP_S:
                 return
         stamp.touch()
         left_bytes = self._limit_bytes

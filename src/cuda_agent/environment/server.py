@@ -3,8 +3,10 @@
 Orders are kept on disk (orders.py) before they are accepted, so a server that was killed goes on with them.
 """
 
+import asyncio
 import hmac
 import secrets
+import time
 from collections.abc import Awaitable, Callable
 from typing import Annotated
 
@@ -16,11 +18,14 @@ from cuda_agent.config import Record
 from cuda_agent.environment.evaluator import Request as EvaluationRequest
 from cuda_agent.environment.evaluator import make_item_of
 from cuda_agent.environment.orders import Order, OrderBook
+from cuda_agent.errors import InfrastructureError
 from cuda_agent.workers.item import Outcome
 from cuda_agent.workers.worker_pool import WorkerPool
 
 MAX_BODY_BYTES = 8 << 20
 MAX_WAIT_S = 60.0
+POLL_S = 0.05
+"""How often a waiting answer looks whether its order has ended."""
 
 
 class Asked(Record):
@@ -99,13 +104,21 @@ class _Desk:
         if self._book.count()["open"] >= self._max_open:
             raise HTTPException(429, f"{self._max_open} orders are open: wait", {"Retry-After": "5"})
         order = Order(order_id=asked.order_id or secrets.token_hex(8), request=asked.request)
-        if self._book.add(order):
+        try:
+            is_new = self._book.add(order)
+        except InfrastructureError as error:
+            raise HTTPException(507, str(error), {"Retry-After": "5"}) from error
+        if is_new:
             self.begin(order)
         return self._describe(order.order_id)
 
-    def show(self, order_id: str, wait_s: Annotated[float, Query(ge=0, le=MAX_WAIT_S)] = 0.0) -> State:
+    async def show(self, order_id: str, wait_s: Annotated[float, Query(ge=0, le=MAX_WAIT_S)] = 0.0) -> State:
         """How an order stands; with `wait_s` the answer comes when it has ended, or so much later."""
-        return self._describe(order_id, wait_s=wait_s)
+        deadline_s = time.monotonic() + wait_s
+        # No thread waits meanwhile: any number of clients may, and may go away without a word.
+        while not (state := self._describe(order_id)).outcome and time.monotonic() < deadline_s:
+            await asyncio.sleep(POLL_S)
+        return state
 
     def cancel(self, order_id: str) -> State:
         """Give an order up that no worker has taken yet."""
@@ -116,9 +129,10 @@ class _Desk:
     def tell_health(self, response: Response) -> Health:
         """Whether there are workers, and why some were left out."""
         workers = {tier.value: count for tier, count in self._pool.count_workers().items()}
-        is_well = all(workers.values())
-        response.status_code = 200 if is_well else 503
-        status = "ok" if is_well else "a tier has no worker"
+        trouble = "" if all(workers.values()) else "a tier has no worker"
+        self._book.write_down()
+        status = trouble or self._book.trouble or "ok"
+        response.status_code = 200 if status == "ok" else 503
         return Health(status=status, workers=workers, left_out=self._pool.causes)
 
     def tell_metrics(self) -> str:
@@ -129,10 +143,10 @@ class _Desk:
             lines += [f'cuda_agent_{what}{{tier="{tier.value}"}} {n}' for tier, n in counts.items()]
         return "\n".join([*lines, ""])
 
-    def _describe(self, order_id: str, *, wait_s: float = 0.0) -> State:
+    def _describe(self, order_id: str) -> State:
         if not self._book.has(order_id):
             raise HTTPException(404, "there is no such order")
-        outcome = self._book.find_outcome(order_id, wait_s=wait_s)
+        outcome = self._book.find_outcome(order_id)
         status = outcome.status.value if outcome else "open"
         return State(order_id=order_id, status=status, outcome=outcome)
 

@@ -39,6 +39,7 @@ from cuda_agent.judge.tree import Node, NodeKind
 
 _CPU_CHUNK = 1 << 14
 _CUDA_CHUNK = 1 << 25
+_CUDA_LEAST = 1 << 20
 _CPU_RUN = 1 << 18
 _SAFETY = 0.99
 """Of the sufficient bound, for its rounding in float32."""
@@ -205,7 +206,7 @@ def _tally_up(
     got: torch.Tensor, exact: torch.Tensor, *, eager: torch.Tensor, policy: JudgePolicy, scale: _Scale
 ) -> _Tally:
     tally, doubtful = _Tally(), []
-    for run in _split(0, got.numel(), length=_CUDA_CHUNK if got.is_cuda else _CPU_RUN):
+    for run in _split(0, got.numel(), length=_choose_length(got, _CPU_RUN)):
         part = slice(*run)
         calibrated = policy.tolerance is Tolerance.CALIBRATED
         share = _bound_share(got[part], eager[part], scale=scale) if calibrated else math.inf
@@ -234,6 +235,11 @@ def _bound_share(c: torch.Tensor, e: torch.Tensor, *, scale: _Scale) -> float:
     return float(c.sub_(e).abs_().div_(allowed).max())
 
 
+def _choose_length(got: torch.Tensor, on_cpu: int) -> int:
+    """Elements to compare at a time: on a GPU many, but of a large output no more than a sixteenth."""
+    return min(max(got.numel() // 16, _CUDA_LEAST), _CUDA_CHUNK) if got.is_cuda else on_cpu
+
+
 def _split(start: int, end: int, *, length: int) -> Iterator[tuple[int, int]]:
     for at in range(start, end, length):
         yield at, min(at + length, end)
@@ -242,7 +248,7 @@ def _split(start: int, end: int, *, length: int) -> Iterator[tuple[int, int]]:
 def _iterate_chunks(
     got: torch.Tensor, exact: torch.Tensor, *, eager: torch.Tensor, run: tuple[int, int]
 ) -> Iterator[_Chunk]:
-    for start, end in _split(*run, length=_CUDA_CHUNK if got.is_cuda else _CPU_CHUNK):
+    for start, end in _split(*run, length=_choose_length(got, _CPU_CHUNK)):
         part = slice(start, end)
         yield _Chunk(
             start, got[part].to(torch.float64, copy=True), exact[part].double(), eager[part].double()
@@ -252,14 +258,18 @@ def _iterate_chunks(
 def _compare_exactly(
     got: torch.Tensor, eager: torch.Tensor, *, free: torch.Tensor | None, path: str
 ) -> Finding:
-    c, e = _as_bytes(got.clone()), _as_bytes(eager)
-    wrong = c != e if free is None else (c != e) & ~free.reshape(-1)
-    if not bool(wrong.any()):
-        return Finding(status=VerifyStatus.OK)
-    at = int(torch.nonzero(wrong)[0])
-    tally = _Tally()
-    tally.first, tally.differing = (at, float(c[at]), float(e[at]), 0.0), int(wrong.sum())
-    return _report(path, eager.shape, tally=tally)
+    tally, c, e = _Tally(), _as_bytes(got), _as_bytes(eager)
+    for start, end in _split(0, c.numel(), length=_choose_length(c, _CPU_RUN)):
+        read = c[start:end].clone()
+        wrong = read != e[start:end]
+        if free is not None:
+            wrong &= ~free.reshape(-1)[start:end]
+        count = int(wrong.sum())
+        if count and tally.first is None:
+            at = int(torch.nonzero(wrong)[0])
+            tally.first = (start + at, float(read[at]), float(e[start + at]), 0.0)
+        tally.differing += count
+    return Finding(status=VerifyStatus.OK) if tally.first is None else _report(path, eager.shape, tally=tally)
 
 
 def _report(path: str, shape: torch.Size, *, tally: _Tally) -> Finding:

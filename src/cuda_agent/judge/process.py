@@ -1,5 +1,6 @@
 """A child process as the judge sees it: start it, ask it, lend it memory, and end it."""
 
+import errno
 import os
 import shutil
 import signal
@@ -45,6 +46,11 @@ class ChildError(Exception):
         self.how: Literal["failed", "crashed", "silent"] = how
         self.reason = reason
         self.detail = detail
+
+    @property
+    def lacks_room(self) -> bool:
+        """Whether a disk was full: for a child that holds no submission, this machine's fault."""
+        return os.strerror(errno.ENOSPC) in f"{self.reason}\n{self.detail}"
 
 
 class ChildProcess:

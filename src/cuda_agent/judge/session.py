@@ -9,6 +9,7 @@ from typing import Literal, TypeVar
 
 import torch
 
+from cuda_agent.errors import InfrastructureError
 from cuda_agent.judge.mailbox import DeviceMailbox, HostMailbox, view_tensors
 from cuda_agent.judge.process import ChildError, ChildProcess, OwnMailbox
 from cuda_agent.judge.protocol import (
@@ -291,6 +292,8 @@ class Session:
         try:
             return self._reference.ask(request, expected, timeout_s=_REFERENCE_TIMEOUT_S)
         except ChildError as error:
+            if error.lacks_room:
+                raise InfrastructureError(f"no room for the reference's process: {error.reason}") from error
             raise TaskProcessError(error.how, error.reason, error.detail) from None
 
     def _ask_runner(self, request: Request, expected: type[R], *, timeout_s: float) -> R:

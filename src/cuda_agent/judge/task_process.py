@@ -142,6 +142,8 @@ class TaskProcess:
             self._opened = child.receive(TaskOpened, timeout_s=_LOAD_TIMEOUT_S)
             found = child.receive(TaskChecked, timeout_s=_TIMEOUT_S).result
         except ChildError as error:
+            if error.lacks_room:
+                raise InfrastructureError(f"no room for the reference's process: {error.reason}") from error
             return _blame(error, "failed" if self._opened else "could not be opened")
         return self._check_memory() or found
 
@@ -197,7 +199,13 @@ def read_available_bytes(target: Target) -> int:
 def find_compile_cache(task: Task) -> Path:
     """Where torch.compile keeps what it built for a task; each task has a folder of its own."""
     folder = find_cache("inductor") / task.key
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InfrastructureError(
+            f"{folder}, where torch.compile keeps what it built, cannot be made ({error.strerror}): mend it, "
+            "or let XDG_CACHE_HOME name a folder that can be written"
+        ) from error
     return folder
 
 

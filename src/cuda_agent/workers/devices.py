@@ -5,6 +5,7 @@ import os
 import subprocess
 from collections.abc import Mapping, Sequence
 
+from cuda_agent.workers.cores import count_cores
 from cuda_agent.workers.item import Tier
 from cuda_agent.workers.local import LocalWorker
 from cuda_agent.workers.worker import WorkerMaker
@@ -24,7 +25,7 @@ def plan_local_workers(
             the devices' workers need, and at least one.
         per_device: workers for each GPU; they judge side by side, and take times one at a time.
     """
-    cores = len(os.sched_getaffinity(0))
+    cores = count_cores()
     hosts = host_workers or max(1, min(MAX_HOST_WORKERS, cores - max(len(devices), 1)))
     return {
         Tier.HOST: [_plan(served, name=f"host-{number}", visible="") for number in range(hosts)],

@@ -3,11 +3,9 @@
 import json
 import os
 import selectors
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -17,11 +15,11 @@ from typing import Any
 from pydantic import ValidationError
 
 import cuda_agent
+from cuda_agent.scratch import Scratch
 from cuda_agent.workers.item import Answer
 from cuda_agent.workers.worker import WorkerDiedError, WorkerFailedError, WorkerSilentError
 
 _GRACE_S = 5.0
-_SCRATCH = "cuda-agent-worker-"
 
 
 class LocalWorker:
@@ -32,12 +30,12 @@ class LocalWorker:
         self.name = name
         package = str(Path(cuda_agent.__file__).parents[1])
         path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
-        self._scratch = _make_scratch()
+        self._scratch = Scratch.open()
         self._process = subprocess.Popen(
             [sys.executable, "-m", "cuda_agent.workers.child", served],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": path, "TMPDIR": str(self._scratch), **(env or {})},
+            env={**os.environ, "PYTHONPATH": path, "TMPDIR": str(self._scratch.path), **(env or {})},
             start_new_session=True,
         )
         self._unread = b""
@@ -102,17 +100,4 @@ class LocalWorker:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
-        shutil.rmtree(self._scratch, ignore_errors=True)
-
-
-def _make_scratch() -> Path:
-    """A folder for a worker's temporary files; what dead parents left behind goes."""
-    place = Path(tempfile.gettempdir())
-    for left in place.glob(f"{_SCRATCH}*"):
-        pid = left.name.removeprefix(_SCRATCH).partition("-")[0]
-        if pid.isdigit() and not Path(f"/proc/{pid}").exists():
-            shutil.rmtree(left, ignore_errors=True)
-    scratch = Path(tempfile.mkdtemp(prefix=f"{_SCRATCH}{os.getpid()}-", dir=place))
-    # Other users' processes must be able to pass through to what is mounted for them.
-    scratch.chmod(0o711)
-    return scratch
+        self._scratch.close()

@@ -1,0 +1,86 @@
+"""Temporary files that outlive no death of their owner: a folder each, swept when its owner is gone.
+
+The owner holds a lock of the kernel's on its folder, so that a killed process's lock goes with it. Whoever
+opens a scratch folder first removes those that nobody holds any more.
+"""
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Self
+
+PREFIX = "cuda-agent-scratch-"
+
+
+class Scratch:
+    """One owner's folder of temporary files."""
+
+    def __init__(self, path: Path, lock: int) -> None:
+        """Use `open`."""
+        self.path = path
+        """The folder; other users may pass through it, to what is made for them, but not list it."""
+        self._lock = lock
+
+    @classmethod
+    def open(cls) -> Self:
+        """A new folder where temporary files go, after sweeping those of the dead.
+
+        Raises:
+            OSError: there is no room for it, or no such place.
+        """
+        place = Path(tempfile.gettempdir())
+        sweep_scratch(place)
+        while True:
+            path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))
+            lock = _lock_folder(path, fcntl.LOCK_EX)
+            if lock is not None and path.exists():
+                path.chmod(0o711)
+                return cls(path, lock)
+            if lock is not None:  # somebody swept it before it was locked
+                os.close(lock)
+
+    def close(self) -> None:
+        """Remove the folder; harmless when it is removed."""
+        if self._lock >= 0:
+            shutil.rmtree(self.path, ignore_errors=True)
+            os.close(self._lock)
+            self._lock = -1
+
+
+@contextmanager
+def keep_scratch() -> Iterator[Path]:
+    """Let all temporary files of this process lie in one folder of its own, gone afterwards."""
+    scratch, before = Scratch.open(), tempfile.tempdir
+    tempfile.tempdir = str(scratch.path)
+    try:
+        yield scratch.path
+    finally:
+        tempfile.tempdir = before
+        scratch.close()
+
+
+def sweep_scratch(place: Path) -> None:
+    """Remove our user's scratch folders in `place` that nobody holds."""
+    for path in place.glob(f"{PREFIX}*"):
+        lock = _lock_folder(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if lock is not None:
+            shutil.rmtree(path, ignore_errors=True)
+            os.close(lock)
+
+
+def _lock_folder(path: Path, way: int) -> int | None:
+    """A descriptor that holds the lock of a folder of ours; None where it cannot be had."""
+    with suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            if os.fstat(descriptor).st_uid == os.geteuid():
+                fcntl.flock(descriptor, way)
+                return descriptor
+        except OSError:
+            pass
+        os.close(descriptor)
+    return None

@@ -1,0 +1,87 @@
+"""Temporary files go with their owner, however it ends, and never with anybody else."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+import pytest
+
+from cuda_agent.scratch import PREFIX, Scratch, keep_scratch, sweep_scratch
+
+OWNER = """
+import sys, tempfile, time
+from cuda_agent.scratch import keep_scratch
+with keep_scratch() as folder:
+    tempfile.mkdtemp()
+    print(folder, flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_everything_temporary_lies_in_it_and_is_gone(place: Path) -> None:
+    with keep_scratch() as folder:
+        assert Path(tempfile.mkdtemp()).parent == folder
+        assert folder.stat().st_mode & 0o777 == 0o711
+        with keep_scratch() as inner:
+            assert inner.parent == folder
+        assert tempfile.gettempdir() == str(folder)
+    assert not list(place.iterdir())
+    assert tempfile.gettempdir() == str(place)
+
+
+def test_the_next_start_sweeps_what_a_killed_owner_left_and_nothing_else(place: Path) -> None:
+    env = {**os.environ, "TMPDIR": str(place), "PYTHONPATH": str(Path(__file__).parents[1] / "src")}
+    owners = [
+        subprocess.Popen([sys.executable, "-c", OWNER], stdout=subprocess.PIPE, env=env, text=True)
+        for _ in range(2)
+    ]
+    folders = [Path(owner.stdout.readline().strip()) for owner in owners if owner.stdout]
+    (place / "other").mkdir()
+    (place / f"{PREFIX}link").symlink_to(place / "other")
+    owners[0].kill()
+    owners[0].wait()
+    assert folders[0].exists()
+    with keep_scratch():
+        assert not folders[0].exists()
+        assert list(folders[1].iterdir())
+    owners[1].kill()
+    owners[1].wait()
+    sweep_scratch(place)
+    assert {path.name for path in place.iterdir()} == {"other", f"{PREFIX}link"}
+
+
+def test_many_that_start_at_once_keep_theirs(place: Path) -> None:
+    opened: list[Scratch] = []
+
+    def open_some() -> None:
+        opened.extend(Scratch.open() for _ in range(20))
+
+    threads = [threading.Thread(target=open_some) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(opened) == 80
+    assert all(scratch.path.is_dir() for scratch in opened)
+    for scratch in opened:
+        scratch.close()
+        scratch.close()
+    assert not list(place.iterdir())
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_another_users_folder_stays(place: Path) -> None:
+    theirs = place / f"{PREFIX}theirs"
+    theirs.mkdir()
+    os.chown(theirs, 12345, 12345)
+    sweep_scratch(place)
+    assert theirs.exists()
