@@ -48,7 +48,13 @@ def run_run(config: RunConfig) -> int:
     job = _build_job(config)
     sandbox = build_sandbox(job.episode.sandbox)
     episode = job.episode
-    chat = build_policy(episode.policy, target=episode.target, sandbox=sandbox, endpoint=episode.endpoint)
+    chat = build_policy(
+        episode.policy,
+        target=episode.target,
+        sandbox=sandbox,
+        endpoint=episode.endpoint,
+        local=episode.local,
+    )
     with open_run(job, out=config.out, resume=config.resume) as run, ConsoleProgress(console) as progress:
         result = run_job(
             job, chat=chat, sandbox=sandbox, run=run, observer=progress, concurrency=config.concurrency
