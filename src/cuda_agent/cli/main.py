@@ -49,7 +49,7 @@ from types import FrameType
 from cuda_agent import __version__
 from cuda_agent.cli.exit_code import ExitCode
 from cuda_agent.errors import InfrastructureError, UserError
-from cuda_agent.printable import make_printable
+from cuda_agent.printable import make_lines_printable, make_printable
 
 VERBS = ("run", "evaluate", "show", "export", "serve", "skill", "mcp", "synth", "doctor")
 EXTRA_OF = {"fastapi": "serve", "uvicorn": "serve", "mcp": "mcp", "ray": "ray", "transformers": "train"}
@@ -163,7 +163,7 @@ def _run_verb(verb: str, arguments: list[str]) -> int:
 
 def _tell(message: str, code: ExitCode, *, is_verbose: bool) -> int:
     if is_verbose:
-        traceback.print_exc()
+        print(make_lines_printable(traceback.format_exc()), end="", file=sys.stderr)
     print(f"cuda-agent: {make_printable(message)}", file=sys.stderr)
     return code
 

@@ -43,7 +43,7 @@ def run_client(arguments: list[str]) -> int:
     try:
         status, text = ask(path, arguments[0])
     except (OSError, ValueError) as error:
-        print(f"the judge did not answer ({error}): try again", file=sys.stderr)
+        print(f"the judge did not answer ({error!r}): try again", file=sys.stderr)
         return WRONG_USE
     print(text)
     return status
