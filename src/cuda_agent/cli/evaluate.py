@@ -5,8 +5,7 @@ One: `cuda-agent evaluate TASK.py FOLDER`. Many: `cuda-agent evaluate PAIRS`, wh
 model.py beside or above it. Many are built on all cores and judged one at a time on each device; results are
 kept as they come (results.jsonl, results.parquet), and --resume goes on where a run was interrupted.
 
-Exit status: 0 verified and timed (many: all were judged); 1 it was not; 2 wrong use; 3 the machine failed;
-130 interrupted.
+Exit status: 0 verified and timed (many: judged); 1 not; 2 wrong use; 3 the machine failed; 130 interrupted.
 """
 
 import json
@@ -75,9 +74,6 @@ def run_evaluate(config: EvaluateConfig) -> int:
     submission = freeze_submission(config.submission)
     with setting.open_judge() as judge, StageProgress(build_error_console()) as progress:
         evaluation = evaluate(submission, setting=setting, judge=judge, on_stage=progress.begin)
-    if config.as_json:
-        # ASCII alone: whoever prints it in a terminal meets no character that steers one.
-        print(json.dumps(evaluation.model_dump(mode="json"), indent=1))
-    else:
-        print(render_evaluation(evaluation, reward_line=RewardLine.FINAL))
+    whole = json.dumps(evaluation.model_dump(mode="json"), indent=1)
+    print(whole if config.as_json else render_evaluation(evaluation, reward_line=RewardLine.FINAL))
     return ExitCode.DONE if is_verified(evaluation) else ExitCode.NOT_VERIFIED

@@ -18,6 +18,7 @@ inside a workspace, for the agent:
   verify     and compare with the reference
   profile    and time against eager and torch.compile
   submit     the same, counted
+  inspect    look at vectorisation, machine code, registers, counters
 
 options of every verb:
   --verbose  tell everything, with tracebacks of errors
@@ -54,7 +55,7 @@ from cuda_agent.printable import make_lines_printable, make_printable
 VERBS = ("run", "evaluate", "show", "export", "serve", "skill", "mcp", "synth", "doctor")
 EXTRA_OF = {"fastapi": "serve", "uvicorn": "serve", "mcp": "mcp", "ray": "ray", "transformers": "train"}
 """Which extra brings a package that a verb may need."""
-WORKSPACE_VERBS = ("build", "verify", "profile", "submit")
+WORKSPACE_VERBS = ("build", "verify", "profile", "submit", "inspect")
 LOUDNESS = ("--verbose", "--quiet")
 
 
