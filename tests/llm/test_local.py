@@ -1,5 +1,6 @@
 """A real checkpoint, made on the spot, answers with the tokens and log-probabilities that it had."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -189,3 +190,21 @@ def test_no_other_policy_pays_for_it() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]
+
+
+@pytest.mark.slow
+def test_a_checkpoint_of_the_users_keeps_its_prefix_and_logprobs() -> None:
+    where = os.environ.get("CUDA_AGENT_TEST_CHECKPOINT")
+    if where is None:
+        pytest.skip(
+            "needs CUDA_AGENT_TEST_CHECKPOINT: a folder or .gguf file, such as of SmolLM2-135M-Instruct"
+        )
+    chat = load(where, seed=1, max_tokens=24)
+    first = chat.reply(MESSAGES, TOOLS)
+    assert first.completion_logprobs == pytest.approx(compute_logprobs(chat, first), abs=1e-2)
+    assert first.prompt_ids is not None
+    assert first.completion_ids is not None
+    before = first.prompt_ids + first.completion_ids
+    second = chat.reply((*MESSAGES, first.message, Message(role=Role.USER, content="Go on.")), TOOLS)
+    assert second.prompt_ids is not None
+    assert second.prompt_ids[: len(before)] == before
