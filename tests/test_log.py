@@ -38,3 +38,19 @@ def test_each_verbosity_lets_through_what_it_says(
     assert out == ""
     assert {level for level in ("debug", "info", "warning", "error") if f"[{level}]" in err} == heard
     assert err.count("[error]") == 1
+
+
+@pytest.mark.parametrize("verbosity", Verbosity)
+def test_what_an_error_says_cannot_steer_the_terminal(
+    capfd: pytest.CaptureFixture[str], verbosity: Verbosity
+) -> None:
+    setup_logging(verbosity)
+    logger = logging.getLogger("cuda_agent.room")
+    try:
+        raise ValueError("a kernel's words\x1b[2J\x9b1A\r")
+    except ValueError as error:
+        logger.exception("failed: %s", error)
+    err = capfd.readouterr().err
+    assert not {"\x1b", "\x9b", "\r"} & set(err)
+    assert "\\x1b[2J\\x9b1A\\r" in err
+    assert ("Traceback" in err) == ("raise ValueError" in err) is True

@@ -6,6 +6,8 @@ from enum import StrEnum
 from rich.console import Console
 from rich.logging import RichHandler
 
+from cuda_agent.printable import make_lines_printable
+
 
 class Verbosity(StrEnum):
     """How much a command tells on stderr."""
@@ -25,6 +27,14 @@ _LEVELS = {
 }
 
 
+class PrintableFormatter(logging.Formatter):
+    """Formats records, errors and tracebacks included, so that none of it can steer a terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record as harmless lines."""
+        return make_lines_printable(super().format(record))
+
+
 def setup_logging(verbosity: Verbosity = Verbosity.NORMAL) -> None:
     """Send this package's log to stderr; a second call replaces the first."""
     is_verbose = verbosity is Verbosity.VERBOSE
@@ -34,9 +44,8 @@ def setup_logging(verbosity: Verbosity = Verbosity.NORMAL) -> None:
         show_path=is_verbose,
         show_level=True,
         markup=False,
-        rich_tracebacks=is_verbose,
     )
-    handler.setFormatter(logging.Formatter("%(message)s", datefmt="%H:%M:%S"))
+    handler.setFormatter(PrintableFormatter("%(message)s", datefmt="%H:%M:%S"))
     logger = logging.getLogger("cuda_agent")
     logger.handlers = [handler]
     logger.setLevel(_LEVELS[verbosity])

@@ -6,6 +6,11 @@ def make_printable(text: str) -> str:
     return "".join(_show(character) for character in text)
 
 
+def make_lines_printable(text: str) -> str:
+    """The same of a text of several lines, whose line breaks stay."""
+    return "\n".join(map(make_printable, text.split("\n")))
+
+
 def _show(character: str) -> str:
     if character == "\t":
         return "    "

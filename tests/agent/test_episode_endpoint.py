@@ -40,7 +40,9 @@ def hold(task: Task, folder: Path, *, server: ChatServer, sandbox: Sandbox, **fi
             "limits": EpisodeLimits(turns=30),
         }
     )
-    chat = build_policy(config.policy, target=config.target, sandbox=sandbox, endpoint=endpoint)
+    chat = build_policy(
+        config.policy, target=config.target, sandbox=sandbox, endpoint=endpoint, local=config.local
+    )
     with RunDir.create(folder, config) as run:
         host = Host(
             chat=chat,

@@ -35,8 +35,13 @@ def test_a_submission_that_fails_is_status_1_with_the_reason(
     arguments: list[str], capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert main(arguments) == 1
-    out = capfd.readouterr().out
+    out, err = capfd.readouterr()
     assert out.startswith("rules: ok\nbuild: compile_error: ")
+    assert [line.split(" s  ")[1] for line in err.splitlines() if " s  " in line] == [
+        "checking the rules",
+        "building",
+        "done",
+    ]
     assert out.endswith("\nreward: -1\n")
 
 
@@ -46,6 +51,23 @@ def test_json_is_the_whole_evaluation(arguments: list[str], capfd: pytest.Captur
     assert found["build"]["status"] == "compile_error"
     assert found["target"] == "cpu"
     assert found["profile"] is None
+
+
+def test_quiet_tells_the_result_alone(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["--quiet", *arguments]) == 1
+    out, err = capfd.readouterr()
+    assert "reward: -1" in out
+    assert err == ""
+
+
+def test_json_steers_no_terminal(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+    kernel = Path(arguments[2]) / "kernels" / "a.cpp"
+    kernel.write_text("int a = \x9b2J\x1b[2J;\n")
+    assert main([*arguments, "--json"]) == 1
+    out = capfd.readouterr().out
+    assert out.isascii()
+    assert "\x1b" not in out
+    assert json.loads(out)["build"]["status"] == "compile_error"
 
 
 def test_a_missing_folder_is_wrong_use(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,7 @@
 """Progress is a live line on a terminal, and plain lines elsewhere."""
 
 import io
+import re
 
 import pytest
 from pydantic import JsonValue
@@ -55,7 +56,7 @@ def show(turn: Turn, *, terminal: bool) -> str:
             "cuda-agent build; search",
         ),
         (build_turn("", ("bash", None)), "bash"),
-        (build_turn("x" * 101), "x" * 100 + "..."),
+        (build_turn("x" * 150), "x" * 150),
     ],
 )
 def test_without_a_terminal_each_event_is_a_line(turn: Turn, line: str) -> None:
@@ -117,3 +118,31 @@ def test_an_interruption_takes_the_live_line_away() -> None:
     progress.begin(FIRST)
     progress.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
     assert out.getvalue().rindex("\x1b[?25h") > out.getvalue().rindex("\x1b[?25l")
+
+
+@pytest.mark.parametrize("width", [40, 80, 160])
+def test_on_a_terminal_a_turn_fills_its_line_and_no_more(width: int) -> None:
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=True, width=width, color_system=None)
+    with ConsoleProgress(console) as progress:
+        progress.expect(done=0, total=1)
+        progress.begin(FIRST)
+        progress.turn(FIRST, build_turn("x" * 500))
+    shown = [line for line in re.split(r"\x1b\[[0-9;?]*[a-zA-Z]|\r|\n", out.getvalue()) if "turn 1" in line]
+    assert shown
+    assert {len(line.rstrip()) for line in shown} == {width}
+    assert all(line.endswith("...") for line in shown)
+
+
+def test_elsewhere_a_turn_is_told_in_one_line() -> None:
+    assert f"s: {'x' * 600}\n" in show(build_turn("x" * 600), terminal=False)
+    assert "x..." in show(build_turn("x" * 2000), terminal=False)
+
+
+def test_a_name_that_steers_a_terminal_is_shown_harmless() -> None:
+    out = io.StringIO()
+    attempt = Attempt(Task(name="a\x1b[2J", source="x"), 0)
+    with ConsoleProgress(Console(file=out, width=200)) as progress:
+        progress.expect(done=0, total=1)
+        progress.begin(attempt)
+    assert "[1/1] a\\x1b[2J\n" in out.getvalue()

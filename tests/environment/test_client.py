@@ -21,7 +21,9 @@ def test_prints_the_answer_and_returns_its_status(
     assert capsys.readouterr().out == "said submit\n"
 
 
-@pytest.mark.parametrize("arguments", [[], ["format"], ["build", "now"], ["--help"]])
+@pytest.mark.parametrize(
+    "arguments", [[], ["format"], ["build", "now"], ["inspect"], ["inspect", "me"], ["--help"]]
+)
 def test_wrong_use_shows_the_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run_client(arguments) == 2
     assert "usage: cuda-agent build" in capsys.readouterr().err

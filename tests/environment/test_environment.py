@@ -55,6 +55,23 @@ def test_build_and_verify_from_inside(environment: Environment, submission: Subm
     assert environment.submissions == ()
 
 
+def test_inspections_from_inside_leave_the_whole_report_in_the_workspace(
+    environment: Environment, submission: Submission
+) -> None:
+    nothing = ask(environment, "inspect assembly")
+    assert (nothing.returncode, nothing.stdout[:6]) == (1, "rules:")
+    fill(environment, submission)
+    seen = ask(environment, "inspect assembly")
+    assert seen.returncode == 0, seen
+    assert "relu_scale(" in seen.stdout
+    assert seen.stdout.endswith("[all of it: inspections/assembly.txt]\n")
+    assert "Disassembly of section" in environment.workspace.read_text("inspections/assembly.txt")
+    refused = ask(environment, "inspect registers")
+    assert refused.returncode == 2
+    assert "registers is not for cpu; there are: vectors, assembly, counters" in refused.stdout
+    assert environment.submissions == ()
+
+
 def test_a_judge_that_was_cooled_starts_again_and_a_closed_one_does_not(
     environment: Environment, submission: Submission
 ) -> None:

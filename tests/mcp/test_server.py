@@ -107,8 +107,8 @@ def test_every_tool_is_told_and_errors_are_what_they_say(
     async def work(client: Client) -> None:
         tools: Any = (await client.list_tools()).tools
         assert {tool.name for tool in tools} == {
-            "build", "close_task", "list_files", "list_tasks", "open_module", "open_task", "profile",
-            "read_file", "read_skill", "submit", "verify", "write_file",
+            "build", "close_task", "inspect", "list_files", "list_tasks", "open_module", "open_task",
+            "profile", "read_file", "read_skill", "submit", "verify", "write_file",
         }  # fmt: skip
         assert all(len(tool.description) > 20 for tool in tools)
         (write,) = (tool for tool in tools if tool.name == "write_file")

@@ -28,6 +28,7 @@ from cuda_agent.environment.environment import Environment
 from cuda_agent.judge.policy import load_policy
 from cuda_agent.llm.chat import ChatModel, Message, ToolSchema
 from cuda_agent.llm.endpoint import EndpointConfig, Prices
+from cuda_agent.llm.local_config import LocalConfig
 from cuda_agent.llm.patient import PatientChat
 from cuda_agent.rundir import RunDir
 from cuda_agent.sandbox.protocol import Containment, Limits, Sandbox
@@ -39,9 +40,11 @@ class EpisodeOptions(Config):
     """How an episode is held, but for where: this machine's target is found out when none is wished."""
 
     policy: str = "expert"
-    """Who acts: `expert`, `openai:MODEL`, or `scripted:FILE` (a trajectories.jsonl, or a .toml script)."""
+    """Who acts: `expert`, `openai:MODEL`, `local:FOLDER`, or `scripted:FILE` (.jsonl or .toml)."""
     endpoint: Annotated[EndpointConfig, tyro.conf.arg(name="")] = EndpointConfig()
-    """Where the model of `openai:MODEL` is, and how it is asked."""
+    """Where the model of `openai:MODEL` is, and how it is asked; its sampling is the checkpoint's too."""
+    local: LocalConfig = LocalConfig()
+    """How the checkpoint of `local:FOLDER` is run."""
     budget: Annotated[Budget, tyro.conf.arg(name="")] = Budget()
     """What an episode may spend on its model."""
     judge: Literal["strict", "paper"] = "strict"

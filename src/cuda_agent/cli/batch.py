@@ -44,7 +44,7 @@ def _run(pairs: Sequence[Pair], config: BatchConfig, *, run: RunDir, host_worker
         left = len(pairs) - len(finished & {pair.pair_id for pair in pairs})
         _show(evaluate_pairs(pairs, config, pool=pool, run=run), left=left, console=console)
         for cause in pool.causes:
-            console.print(f"left out: {escape(cause)}")
+            console.print(f"left out: {escape(make_printable(cause))}")
     table = write_table(run)
     results = read_results(run)
     console.print(f"{len(results)} results in {run.path}: {_count(results)}", markup=False)

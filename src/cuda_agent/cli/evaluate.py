@@ -5,10 +5,10 @@ One: `cuda-agent evaluate TASK.py FOLDER`. Many: `cuda-agent evaluate PAIRS`, wh
 model.py beside or above it. Many are built on all cores and judged one at a time on each device; results are
 kept as they come (results.jsonl, results.parquet), and --resume goes on where a run was interrupted.
 
-Exit status: 0 verified and timed (many: all were judged); 1 it was not; 2 wrong use; 3 the machine failed;
-130 interrupted.
+Exit status: 0 verified and timed (many: judged); 1 not; 2 wrong use; 3 the machine failed; 130 interrupted.
 """
 
+import json
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -16,7 +16,9 @@ import tyro
 
 from cuda_agent.agent.outcome import is_verified
 from cuda_agent.cli.batch import evaluate_many
+from cuda_agent.cli.console import build_error_console
 from cuda_agent.cli.exit_code import ExitCode
+from cuda_agent.cli.stage_progress import StageProgress
 from cuda_agent.cli.target import choose_target
 from cuda_agent.config import Config
 from cuda_agent.environment.batch import BatchConfig
@@ -70,10 +72,8 @@ def run_evaluate(config: EvaluateConfig) -> int:
         cache=find_build_cache(),
     )
     submission = freeze_submission(config.submission)
-    with setting.open_judge() as judge:
-        evaluation = evaluate(submission, setting=setting, judge=judge)
-    if config.as_json:
-        print(evaluation.model_dump_json(indent=1))
-    else:
-        print(render_evaluation(evaluation, reward_line=RewardLine.FINAL))
+    with setting.open_judge() as judge, StageProgress(build_error_console()) as progress:
+        evaluation = evaluate(submission, setting=setting, judge=judge, on_stage=progress.begin)
+    whole = json.dumps(evaluation.model_dump(mode="json"), indent=1)
+    print(whole if config.as_json else render_evaluation(evaluation, reward_line=RewardLine.FINAL))
     return ExitCode.DONE if is_verified(evaluation) else ExitCode.NOT_VERIFIED

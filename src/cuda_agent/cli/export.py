@@ -18,6 +18,7 @@ from cuda_agent.environment.submission import MODEL_FILE
 from cuda_agent.environment.winner import Winner, find_winner, judge_folder
 from cuda_agent.errors import UserError
 from cuda_agent.judge.policy import load_policy
+from cuda_agent.printable import make_printable
 from cuda_agent.sandbox.build import build_sandbox
 from cuda_agent.sandbox.protocol import Containment, Sandbox
 from cuda_agent.tasks.kernelbench import load_task
@@ -48,7 +49,8 @@ def run_export(config: ExportConfig) -> int:
     command = ["cuda-agent", "export", str(config.source), str(config.dest)]
     command += ["--task", config.task] if config.task else []
     exported = export_package(winner, config.dest, sandbox=sandbox, command=shlex.join(command))
-    print(f"{winner.task.name}, submission {winner.submission.sha}: written to {exported.folder}")
+    name = make_printable(winner.task.name)
+    print(f"{name}, submission {winner.submission.sha}: written to {exported.folder}")
     print(f"  pip install {shlex.quote(str(exported.folder))}")
     print(f"  python -m {exported.import_name}")
     return ExitCode.DONE

@@ -18,6 +18,7 @@ inside a workspace, for the agent:
   verify     and compare with the reference
   profile    and time against eager and torch.compile
   submit     the same, counted
+  inspect    look at vectorisation, machine code, registers, counters
 
 options of every verb:
   --verbose  tell everything, with tracebacks of errors
@@ -49,12 +50,12 @@ from types import FrameType
 from cuda_agent import __version__
 from cuda_agent.cli.exit_code import ExitCode
 from cuda_agent.errors import InfrastructureError, UserError
-from cuda_agent.printable import make_printable
+from cuda_agent.printable import make_lines_printable, make_printable
 
 VERBS = ("run", "evaluate", "show", "export", "serve", "skill", "mcp", "synth", "doctor")
 EXTRA_OF = {"fastapi": "serve", "uvicorn": "serve", "mcp": "mcp", "ray": "ray", "transformers": "train"}
 """Which extra brings a package that a verb may need."""
-WORKSPACE_VERBS = ("build", "verify", "profile", "submit")
+WORKSPACE_VERBS = ("build", "verify", "profile", "submit", "inspect")
 READING_VERBS = ("show", "skill", "doctor")
 """Verbs that must work on a full disk too: the others have a folder for temporary files."""
 LOUDNESS = ("--verbose", "--quiet")
@@ -167,7 +168,7 @@ def _run_verb(verb: str, arguments: list[str]) -> int:
 
 def _tell(message: str, code: ExitCode, *, is_verbose: bool) -> int:
     if is_verbose:
-        traceback.print_exc()
+        print(make_lines_printable(traceback.format_exc()), end="", file=sys.stderr)
     print(f"cuda-agent: {make_printable(message)}", file=sys.stderr)
     return code
 

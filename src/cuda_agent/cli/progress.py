@@ -15,8 +15,13 @@ from cuda_agent.agent.trajectory import Turn
 from cuda_agent.cli.results import describe_verdict
 from cuda_agent.printable import make_printable
 
-LINE_CHARACTERS = 100
-"""How much of what the agent says is shown."""
+PLAIN_CHARACTERS = 1000
+"""How much of what the agent says is shown where no terminal's width is a limit."""
+
+LEAST_CHARACTERS = 20
+"""How much of it is shown on the narrowest terminal."""
+
+SPINNER_CHARACTERS = 2
 
 
 class ConsoleProgress:
@@ -56,7 +61,8 @@ class ConsoleProgress:
             if self._console.is_terminal:
                 self._show(f"{going.title}  {line}")
             else:
-                self._print(f"  {line}" if len(self._going) == 1 else f"  {going.title} {line}")
+                line = line if len(self._going) == 1 else f"{going.title} {line}"
+                self._print(f"  {_shorten(line, PLAIN_CHARACTERS)}")
 
     def end(self, attempt: Attempt, outcome: Outcome | None) -> None:
         """Show how the episode ended."""
@@ -90,6 +96,8 @@ class ConsoleProgress:
         """Put a text into the live line, after how far the whole is where several go on."""
         if len(self._going) > 1:
             line = f"{self._ended} of {self._total} done, {len(self._going)} going on  {line}"
+        # One line: what a spinner redraws must not wrap.
+        line = _shorten(line, max(LEAST_CHARACTERS, self._console.width - SPINNER_CHARACTERS))
         if self._status is None:
             self._status = self._console.status(escape(line))
             self._status.start()
@@ -110,7 +118,7 @@ class _Going:
 
     def __init__(self, attempt: Attempt, *, place: str) -> None:
         name = attempt.task.name if attempt.number == 0 else f"{attempt.task.name} #{attempt.number + 1}"
-        self.title = f"[{place}] {name}"
+        self.title = f"[{place}] {make_printable(name)}"
         self.turns = 0
         self._start_s = time.monotonic()
 
@@ -125,5 +133,8 @@ def _describe(turn: Turn) -> str:
     calls = [
         str((call.arguments or {}).get("command", call.name)).split("\n")[0] for call in message.tool_calls
     ]
-    line = make_printable(said or "; ".join(calls))
-    return line if len(line) <= LINE_CHARACTERS else f"{line[:LINE_CHARACTERS]}..."
+    return make_printable(said or "; ".join(calls))
+
+
+def _shorten(line: str, characters: int) -> str:
+    return line if len(line) <= characters else f"{line[: characters - 3]}..."

@@ -8,6 +8,7 @@ from cuda_agent.cli.exit_code import ExitCode
 from cuda_agent.environment.result import Evaluation
 from cuda_agent.judge.result import Ratio, Timing
 from cuda_agent.llm.chat import Usage
+from cuda_agent.printable import make_printable
 
 COLUMNS = (
     "candidate ms",
@@ -64,7 +65,7 @@ def _describe_best(outcome: Outcome) -> tuple[str, ...]:
 
 
 def _shorten(task_id: str) -> str:
-    return task_id.rpartition("-")[0]
+    return make_printable(task_id.rpartition("-")[0])
 
 
 def _describe_estimates(

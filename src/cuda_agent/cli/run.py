@@ -51,7 +51,13 @@ def run_run(config: RunConfig) -> int:
     job = _build_job(config)
     sandbox = build_sandbox(job.episode.sandbox)
     episode = job.episode
-    chat = build_policy(episode.policy, target=episode.target, sandbox=sandbox, endpoint=episode.endpoint)
+    chat = build_policy(
+        episode.policy,
+        target=episode.target,
+        sandbox=sandbox,
+        endpoint=episode.endpoint,
+        local=episode.local,
+    )
     asked = len(job.tasks)
     if config.resume is None or config.tasks:
         job = admit_job(job, sandbox)

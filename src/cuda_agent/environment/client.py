@@ -1,4 +1,4 @@
-"""The commands inside a workspace: `cuda-agent build | verify | profile | submit`.
+"""The commands inside a workspace: `cuda-agent build | verify | profile | submit | inspect WHAT`.
 
 They ask the judge outside, through a socket, and print what it says. Only the standard library is
 imported here, so that a command starts at once.
@@ -12,7 +12,8 @@ import sys
 CHANNEL_VARIABLE = "CUDA_AGENT_CHANNEL"
 """The environment variable that holds the socket's path."""
 
-VERBS = ("build", "verify", "profile", "submit")
+INSPECTIONS = ("vectors", "assembly", "counters", "registers", "memory", "kernels")
+VERBS = ("build", "verify", "profile", "submit", *(f"inspect {what}" for what in INSPECTIONS))
 MAX_REPLY_BYTES = 1 << 20
 WRONG_USE = 2
 
@@ -21,6 +22,9 @@ USAGE = """usage: cuda-agent build | verify | profile | submit    (in the worksp
   verify   and compare with the reference on hidden inputs
   profile  and time against eager and torch.compile
   submit   the same, counted
+       cuda-agent inspect WHAT    look at what was built; the whole report is kept in inspections/
+  cpu:  vectors (which loops), assembly, counters (perf)
+  cuda: registers (and spills), assembly, memory (compute-sanitizer), kernels (Nsight Compute)
 exit status: 0 every stage passed, 1 a stage failed, 2 wrong use or no judge"""
 
 
@@ -29,21 +33,22 @@ def run_client(arguments: list[str]) -> int:
     if arguments[1:] in (["--help"], ["-h"]):
         print(USAGE)
         return 0
-    if len(arguments) != 1 or arguments[0] not in VERBS:
+    verb = " ".join(arguments)
+    if verb not in VERBS:
         print(USAGE, file=sys.stderr)
         return WRONG_USE
     path = os.environ.get(CHANNEL_VARIABLE)
     if not path:
         print(
-            f"cuda-agent {arguments[0]} works inside an agent's workspace only; "
+            f"cuda-agent {verb} works inside an agent's workspace only; "
             "outside, use: cuda-agent evaluate TASK.py FOLDER",
             file=sys.stderr,
         )
         return WRONG_USE
     try:
-        status, text = ask(path, arguments[0])
+        status, text = ask(path, verb)
     except (OSError, ValueError) as error:
-        print(f"the judge did not answer ({error}): try again", file=sys.stderr)
+        print(f"the judge did not answer ({error!r}): try again", file=sys.stderr)
         return WRONG_USE
     print(text)
     return status

@@ -11,27 +11,33 @@ from types import TracebackType
 from typing import Self
 
 from cuda_agent.environment.admission import Admission
+from cuda_agent.environment.beneath import write_file_beneath
 from cuda_agent.environment.build_cache import find_build_cache
 from cuda_agent.environment.channel import Answer, Channel
-from cuda_agent.environment.client import CHANNEL_VARIABLE
+from cuda_agent.environment.client import CHANNEL_VARIABLE, WRONG_USE
 from cuda_agent.environment.evaluate import Setting, evaluate
+from cuda_agent.environment.inspection import Inspection, inspect
 from cuda_agent.environment.pause import Company
 from cuda_agent.environment.render import RewardLine, render_evaluation
 from cuda_agent.environment.result import Evaluation, Stage
 from cuda_agent.environment.submission import Submission, freeze_submission
 from cuda_agent.environment.workspace import Workspace, lay_workspace
-from cuda_agent.errors import InfrastructureError
+from cuda_agent.errors import InfrastructureError, UserError
 from cuda_agent.judge.judge import Judge
 from cuda_agent.judge.policy import JudgePolicy
+from cuda_agent.printable import make_lines_printable
 from cuda_agent.sandbox.protocol import Command, Mount, Sandbox
 from cuda_agent.tasks.target import Target
 from cuda_agent.tasks.task import Task
 
 STAGE_OF_VERB = {"build": Stage.BUILD, "verify": Stage.VERIFY, "profile": Stage.PROFILE}
 SUBMIT = "submit"
-MEASURED = ("verify", "profile", SUBMIT)
+INSPECT = "inspect "
+MEASURED = ("verify", "profile", SUBMIT, "inspect counters", "inspect kernels")
 """Verbs whose answer depends on what else the machine does."""
 SUBMISSIONS = "submissions"
+INSPECTIONS = "inspections"
+"""Where in the workspace the whole reports are."""
 EVALUATION_FILE = "evaluation.json"
 
 log = logging.getLogger(__name__)
@@ -172,8 +178,25 @@ class Environment:
         self._admission.leave(self)
         self._judge.close()
 
+    def inspect(self, what: Inspection) -> Answer:
+        """Look at the workspace as it stands, once it builds; the whole report goes into the workspace."""
+        evaluation = self.evaluate(Stage.BUILD)
+        if evaluation.failed_stage is not None:
+            return Answer(1, render_evaluation(evaluation, reward_line=RewardLine.NONE))
+        submission = freeze_submission(self._workspace.root)
+        try:
+            with self._lock, self._admission.enter(self):
+                found = inspect(what, submission, setting=self.setting)
+        except UserError as error:
+            return Answer(WRONG_USE, make_lines_printable(f"inspect {what.value}: {error}"))
+        place = f"{INSPECTIONS}/{what.value}.txt"
+        write_file_beneath(self._workspace.root, place, data=found.report.encode("utf-8", "replace"))
+        return Answer(0, make_lines_printable(f"{found.summary}\n[all of it: {place}]"))
+
     def answer(self, verb: str) -> Answer:
         """Do what the workspace's command of that name does: what it prints, and its exit status."""
+        if verb.startswith(INSPECT):
+            return self.inspect(Inspection(verb.removeprefix(INSPECT)))
         evaluation = self.submit() if verb == SUBMIT else self.evaluate(STAGE_OF_VERB[verb])
         line = {"profile": RewardLine.PREVIEW, SUBMIT: RewardLine.FINAL}.get(verb, RewardLine.NONE)
         passed = evaluation.failed_stage is None

@@ -2,7 +2,7 @@
 
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +26,8 @@ from cuda_agent.sandbox.protocol import Sandbox
 from cuda_agent.tasks.target import Target
 from cuda_agent.tasks.task import Task
 
+OnStage = Callable[[Stage], None]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
@@ -48,16 +50,24 @@ class Setting:
 
 
 def evaluate(
-    submission: Submission, *, setting: Setting, judge: Judge, until: Stage = Stage.PROFILE
+    submission: Submission,
+    *,
+    setting: Setting,
+    judge: Judge,
+    until: Stage = Stage.PROFILE,
+    on_stage: OnStage = lambda _stage: None,
 ) -> Evaluation:
     """Take a submission through the stages up to `until`, or up to the first that fails.
+
+    `on_stage` hears of each stage that begins; verify and profile are one visit to the judge, and are
+    heard of as the later one that was asked for.
 
     Raises:
         ToolchainError: this machine lacks a compiler for the target.
         InfrastructureError: the judge could not start its processes.
     """
     with tempfile.TemporaryDirectory(prefix="artifact-", ignore_cleanup_errors=True) as folder:
-        course = _Course(submission, setting, Path(folder))
+        course = _Course(submission, setting, folder=Path(folder), on_stage=on_stage)
         examines = until not in (Stage.RULES, Stage.BUILD)
         if examines:
             judge.prewarm()
@@ -80,10 +90,11 @@ def evaluate(
 class _Course:
     """One submission on its way through the stages."""
 
-    def __init__(self, submission: Submission, setting: Setting, folder: Path) -> None:
+    def __init__(self, submission: Submission, setting: Setting, *, folder: Path, on_stage: OnStage) -> None:
         self._submission = submission
         self._setting = setting
         self._folder = folder
+        self._on_stage = on_stage
         self._library: Path | None = None
         self.task: TaskResult | None = None
         self.rules: RulesResult = RulesResult(status=RulesStatus.OK)
@@ -123,6 +134,7 @@ class _Course:
 
     @contextmanager
     def _timed(self, stage: Stage) -> Iterator[None]:
+        self._on_stage(stage)
         started = time.monotonic()
         yield
         self.seconds[stage.value] = time.monotonic() - started

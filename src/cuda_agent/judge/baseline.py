@@ -121,10 +121,8 @@ class BaselineStore:
 class KeptBaseline:
     """What a judge knows of the baselines of its task."""
 
-    def __init__(
-        self, task: Task, target: Target, *, policy: JudgePolicy, folder: Path | None = None
-    ) -> None:
-        """Look at nothing yet; `folder` is where baselines are kept, by default in this user's cache."""
+    def __init__(self, task: Task, target: Target, *, policy: JudgePolicy) -> None:
+        """Look at nothing yet."""
         threads = count_threads()
         parts = (
             task.key,
@@ -134,7 +132,7 @@ class KeptBaseline:
             collect_versions(target),
         )
         self._key = hashlib.sha256("\n".join(map(repr, parts)).encode()).hexdigest()
-        self._store = BaselineStore(folder or find_cache("baselines"))
+        self._store = BaselineStore(find_cache("baselines"))
         self._policy = policy
         self._known: Baseline | None = None
 

@@ -6,7 +6,8 @@ Every failure that the client can mend is a UserError; what the judge finds is t
 from collections.abc import Sequence
 
 from cuda_agent.config import Record
-from cuda_agent.environment.environment import STAGE_OF_VERB, SUBMIT
+from cuda_agent.environment.environment import INSPECT, STAGE_OF_VERB, SUBMIT
+from cuda_agent.environment.inspection import Inspection
 from cuda_agent.environment.skills import SKILL_FILE, read_skill_files
 from cuda_agent.environment.submission import MAX_FILES
 from cuda_agent.environment.workspace import READ_ONLY
@@ -114,6 +115,14 @@ class Tools:
     def submit(self, workspace: str) -> str:
         """Hand in what was written: all stages with new inputs; this counts, and can be done again."""
         return self._ask(SUBMIT, workspace)
+
+    def inspect(self, workspace: str, what: Inspection) -> str:
+        """Look at what was built: how it was compiled, and what the machine counts.
+
+        what: on cpu vectors, assembly, counters; on cuda registers, assembly, memory, kernels. The whole
+        report is then in the workspace, in inspections/.
+        """
+        return self._ask(f"{INSPECT}{what.value}", workspace)
 
     def close_task(self, workspace: str) -> str:
         """Close a workspace that is done with, so that another task can be opened."""

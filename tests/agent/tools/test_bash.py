@@ -69,6 +69,21 @@ def test_a_command_that_hangs_is_killed_with_what_it_said(bash: BashTool) -> Non
     assert time.monotonic() - start_s < 8.0
 
 
+def test_after_a_command_was_killed_the_next_one_works(bash: BashTool) -> None:
+    assert bash.run({"command": "kill -9 $$"}).endswith("[killed by signal 9]")
+    assert bash.run({"command": "sleep 60", "timeout_s": 0.2}) == "[killed after 0.2 s]"
+    assert bash.run({"command": "echo still here"}) == "still here"
+
+
+@pytest.mark.slow
+def test_a_command_that_is_silent_for_long_is_waited_for(commands: Commands, tmp_path: Path) -> None:
+    shell = Command(argv=("true",), cwd=tmp_path, mounts=(Mount(path=tmp_path),), limits=Limits(wall_s=60))
+    bash = BashTool(commands, shell, Outputs(tmp_path))
+    start_s = time.monotonic()
+    assert bash.run({"command": "sleep 12; echo built"}) == "built"
+    assert time.monotonic() - start_s >= 12.0
+
+
 def test_the_limit_cannot_be_raised_by_asking(commands: Commands, tmp_path: Path) -> None:
     shell = Command(argv=("true",), cwd=tmp_path, mounts=(Mount(path=tmp_path),), limits=Limits(wall_s=0.5))
     bash = BashTool(commands, shell, Outputs(tmp_path))
