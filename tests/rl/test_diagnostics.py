@@ -78,7 +78,7 @@ def test_shared_weights_leave_no_mismatch() -> None:
 
 def test_floor_tells_of_the_rare_tokens_alone() -> None:
     found = measure_floor(
-        take_logs([0.1, 4e-9, 0.5]), take_logs([0.1, 1e-9, 0.5]), is_generated_BT=IS_GENERATED
+        take_logs([0.1, 4e-9, 0.9]), take_logs([0.1, 1e-9, 0.1]), is_generated_BT=IS_GENERATED
     )
     assert found["floor/share"] == 0.5
     assert found["floor/log_ratio_abs_mean"] == pytest.approx(math.log(4))
