@@ -152,7 +152,8 @@ def _iterate_fates(
 ) -> Iterator[Fate]:
     """Every candidate's fate as it ends, tried ahead by the workers, until the time is over."""
     filters = TextFilters(kernelbench=shop.kernelbench, similarity=shop.job.recipe.similarity)
-    pool = stack.enter_context(ThreadPoolExecutor(shop.workers))
+    # Not joined here: who waits for the lease of a device that a judge holds cannot be called back.
+    pool = ThreadPoolExecutor(shop.workers)
     trial = _Trial(shop, stack)
     stack.callback(pool.shutdown, wait=False, cancel_futures=True)
     pending: set[Future[Fate]] = set()
