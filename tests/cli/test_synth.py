@@ -4,11 +4,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 from cuda_agent.cli.main import main
 from cuda_agent.tasks.dataset import Row, read_dataset, write_dataset
-from tests.synthesis.conftest import GOOD
+from tests.synthesis.conftest import GOOD, RENAMED
 
 
 def write_rows(path: Path, *labels: str) -> Path:
@@ -38,11 +40,44 @@ def test_an_audit_names_what_it_found(tmp_path: Path, capsys: pytest.CaptureFixt
         (["audit"], "takes nothing, or `audit FILE`"),
         (["audit", "nowhere.parquet"], "not readable as parquet"),
         (["--resume"], "--resume needs --out"),
+        (["--composer", "llm"], "belong together"),
+        (["--policy", "openai:m"], "belong together"),
+        (["--composer", "llm", "--policy", "expert"], "belong together"),
     ],
 )
 def test_wrong_use(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["synth", *arguments]) == 2
     assert words in capsys.readouterr().err
+
+
+def test_the_published_layout_is_audited(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Three columns, operators as text, rows without ids."""
+    columns = {
+        "ops": ['["nn.Linear", "torch.tanh"]', '["nn.Linear", "torch.tanh"]', '["torch.sin"]'],
+        "data_source": ["torch#2", "torch#2", "torch#1"],
+        "code": [GOOD, RENAMED, GOOD.replace("torch.tanh(x)", "torch.sin(x) * 0")],
+    }
+    pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "p.parquet")
+    assert main(["synth", "audit", str(tmp_path / "p.parquet")]) == 1
+    out = capsys.readouterr().out
+    assert "1: duplicate: of candidate 0" in out
+    assert "2: gate: an output is zero" in out
+    assert "3 rows, 2 at fault, 0 of them copies" in out
+
+
+def test_an_audit_compares_with_a_folder_of_kernelbench(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "kb" / "level1").mkdir(parents=True)
+    (tmp_path / "kb" / "level1" / "9_wide.py").write_text(
+        GOOD.replace("torch.tanh(x)", "torch.softmax(x * 2.0 + 1.0, dim=1).cumsum(1)")
+    )
+    code = GOOD.replace("torch.tanh(x)", "torch.softmax(x * 7.5 + 3.0, dim=1).cumsum(1)").replace("32", "96")
+    row = Row(ops=("torch.softmax", "torch.cumsum"), data_source="torch#2", code=code, id="near")
+    write_dataset(tmp_path / "t.parquet", [row])
+    arguments = ["synth", "audit", str(tmp_path / "t.parquet"), "--no-run", "--kernelbench"]
+    assert main([*arguments, str(tmp_path / "kb")]) == 1
+    assert "near: similar: 1.00 to level1/9_wide.py" in capsys.readouterr().out
 
 
 @pytest.mark.slow

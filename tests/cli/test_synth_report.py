@@ -2,7 +2,7 @@
 
 import pytest
 
-from cuda_agent.cli.synth_report import show_crawl, show_fate
+from cuda_agent.cli.synth_report import show_crawl, show_fate, show_rate
 from cuda_agent.synthesis.crawl import Crawl
 from cuda_agent.synthesis.fate import Fate, Filter, Measured
 from cuda_agent.synthesis.operator import Layout, Operator
@@ -27,3 +27,12 @@ def test_a_fate_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
         "[0] Linear + tanh: kept: eager 4.25 ms, compile 2 ms (1.5 s)\n"
         "[0] Linear + tanh: gate: an output is zero (1.5 s)\n"
     )
+
+
+def test_a_run_that_was_stopped_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    fates = [Fate(candidate=make_candidate())]
+    show_rate(fates, count=1, seconds=3.2)
+    show_rate(fates, count=5, seconds=3.2)
+    once = "1 kept of 1 candidates; this sitting took 3 s"
+    told = f"{once}\n{once}; stopped by --minutes, 5 were wished: --resume goes on\n"
+    assert capsys.readouterr().out == told

@@ -5,7 +5,17 @@ import torch
 
 from cuda_agent.judge.device import CpuDevice
 from cuda_agent.synthesis.examine import Examiner, find_redundant
-from cuda_agent.synthesis.questions import Examine, Examined, Failed, Measure, Timed
+from cuda_agent.synthesis.questions import (
+    Compare,
+    Compared,
+    Compile,
+    Done,
+    Examine,
+    Examined,
+    Failed,
+    Measure,
+    Timed,
+)
 from tests.synthesis.conftest import GOOD
 
 
@@ -103,3 +113,15 @@ def test_a_weight_of_ones_is_no_reason_and_is_put_back() -> None:
     with torch.no_grad():
         assert find_redundant(scale, [torch.randn(4, 3)]) == ""
     assert torch.equal(scale.weight, torch.ones(3))
+
+
+@pytest.mark.slow
+def test_compiling_runs_nothing(examiner: Examiner) -> None:
+    code = GOOD.replace("return torch.tanh(x)", "return torch.tanh(x) * torch.sin(x)")
+    examine(examiner, code)
+    assert examiner.answer(Compile()) == Done()
+    early = examiner.answer(Measure(is_compiled=True))
+    assert isinstance(early, Failed)
+    assert early.reason.startswith("_NotYetError")
+    assert examiner.answer(Compare()) == Compared(differing_share=0.0)
+    assert isinstance(examiner.answer(Measure(is_compiled=True)), Timed)

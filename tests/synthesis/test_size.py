@@ -34,7 +34,7 @@ def test_the_goal_is_met_within_a_factor_of_two(operators: tuple[Operator, ...])
 
 
 def test_memory_limits_the_batch(operators: tuple[Operator, ...]) -> None:
-    fast = Machine(gb_per_s=1e6, gflop_per_s=1e9)
+    fast = Machine(gb_per_s=1e6, gflop_per_s=1e9, goals=(1.0, 1.0))
     trial = resize(make_plan(operators, "torch.nn.Softmax"), goal_ms=100.0, memory_bytes=1e9, machine=fast)[1]
     assert 0.2e9 <= trial.held_bytes <= 0.5e9
 
@@ -42,7 +42,10 @@ def test_memory_limits_the_batch(operators: tuple[Operator, ...]) -> None:
 def test_what_does_not_fit_is_refused(operators: tuple[Operator, ...]) -> None:
     with pytest.raises(TrialError, match="memory"):
         resize(
-            make_plan(operators, "torch.nn.Softmax"), goal_ms=1.0, memory_bytes=1e3, machine=Machine(1e3, 1e3)
+            make_plan(operators, "torch.nn.Softmax"),
+            goal_ms=1.0,
+            memory_bytes=1e3,
+            machine=Machine(1e3, 1e3, (1.0, 1.0)),
         )
 
 

@@ -5,7 +5,13 @@ import pytest
 from cuda_agent.synthesis.fate import Fate, Filter
 from cuda_agent.synthesis.probe import Probe
 from cuda_agent.synthesis.recipe import Recipe
-from cuda_agent.synthesis.trials import compile_candidate, examine_candidate, time_candidate, time_compiled
+from cuda_agent.synthesis.trials import (
+    compare_candidate,
+    compile_candidate,
+    examine_candidate,
+    time_candidate,
+    time_compiled,
+)
 from tests.synthesis.conftest import GOOD, make_candidate
 
 
@@ -50,7 +56,7 @@ def test_kept_and_timed(probe: Probe) -> None:
 @pytest.mark.slow
 def test_compiled(probe: Probe) -> None:
     fate = examine_candidate(make_fate(GOOD), probe, recipe=Recipe())
-    compiled = time_compiled(compile_candidate(fate, probe), probe)
+    compiled = time_compiled(compare_candidate(compile_candidate(fate, probe), probe), probe)
     assert compiled.is_kept, compiled.reason
     assert compiled.measured.compile_ms > 0.0
 
@@ -59,6 +65,7 @@ def test_compiled(probe: Probe) -> None:
 def test_what_torch_compile_computes_otherwise_is_dropped(probe: Probe) -> None:
     code = GOOD.replace("torch.tanh(x)", "x + 1 if torch.compiler.is_compiling() else x")
     fate = compile_candidate(examine_candidate(make_fate(code), probe, recipe=Recipe()), probe)
+    fate = compare_candidate(fate, probe)
     assert (fate.dropped_by, fate.reason) == (
         Filter.COMPILE,
         "torch.compile differs in 100.00% of the elements",

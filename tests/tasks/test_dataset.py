@@ -57,8 +57,40 @@ def test_tasks_by_id_or_all(tmp_path: Path) -> None:
     assert len(load_tasks(str(path))) == 2
     (task,) = load_tasks(f"{path}#id2")
     assert (task.name, task.source) == ("abs-ReLU", GOOD + "\n\n")
-    with pytest.raises(UserError, match="no row 'id3'"):
+    with pytest.raises(UserError, match=r"no row and no split 'id3'; the nearest are id[12], id[12]"):
         load_tasks(f"{path}#id3")
+
+
+def test_a_sample_of_a_split(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    rows = [
+        Row(ops=(f"torch.f{n}",), data_source="x", code=GOOD, id=f"id{n}", split=split)
+        for n, split in enumerate(["train", "heldout"] * 20)
+    ]
+    write_dataset(path, rows)
+    names = [task.name for task in load_tasks(f"{path}#heldout:5")]
+    assert len(set(names)) == 5
+    assert all(int(name.removeprefix("f")) % 2 for name in names)
+    assert names == sorted(names, key=lambda name: int(name[1:]))
+    assert [task.name for task in load_tasks(f"{path}#heldout:5")] == names
+    assert [task.name for task in load_tasks(f"{path}#heldout:5:1")] != names
+    assert len(load_tasks(f"{path}#heldout")) == 20
+    assert len(load_tasks(f"{path}#all:40")) == 40
+    for wrong, words in {
+        "heldout:21": "holds 20 rows; draw between 1 and 20",
+        "heldout:0": "draw between",
+        "heldout:x": "write SPLIT:N",
+        "heldout:1:2:3": "write SPLIT:N",
+        "helout": "the nearest are heldout",
+    }.items():
+        with pytest.raises(UserError, match=words):
+            load_tasks(f"{path}#{wrong}")
+
+
+def test_an_empty_file_has_no_tasks(tmp_path: Path) -> None:
+    write_dataset(tmp_path / "t.parquet", [])
+    with pytest.raises(UserError, match="holds no rows"):
+        load_tasks(str(tmp_path / "t.parquet"))
 
 
 def test_what_is_no_data_set(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from cuda_agent.agent.outcome import is_verified
 from cuda_agent.cli.batch import evaluate_many
 from cuda_agent.cli.console import build_error_console
 from cuda_agent.cli.exit_code import ExitCode
+from cuda_agent.cli.job_source import load_one_task
 from cuda_agent.cli.stage_progress import StageProgress
 from cuda_agent.cli.target import choose_target
 from cuda_agent.config import Config
@@ -29,7 +30,6 @@ from cuda_agent.environment.submission import freeze_submission
 from cuda_agent.judge.policy import load_policy
 from cuda_agent.sandbox.build import build_sandbox
 from cuda_agent.sandbox.protocol import Containment
-from cuda_agent.tasks.kernelbench import load_task
 from cuda_agent.tasks.target import Target
 
 
@@ -37,7 +37,7 @@ class EvaluateConfig(Config):
     """What to judge."""
 
     task: tyro.conf.Positional[Path]
-    """The task file; or, without a submission, the list or tree of many."""
+    """The task file, or FILE.parquet#ID; or, without a submission, the list or tree of many."""
     submission: tyro.conf.Positional[Path | None] = None
     """The submission's folder."""
     target: Target | None = None
@@ -65,7 +65,7 @@ def run_evaluate(config: EvaluateConfig) -> int:
         )
         return evaluate_many(batch, out=config.out, resume=config.resume, host_workers=config.host_workers)
     setting = Setting(
-        task=load_task(config.task),
+        task=load_one_task(config.task),
         target=target,
         sandbox=build_sandbox(config.sandbox),
         policy=load_policy(config.judge),

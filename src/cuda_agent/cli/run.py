@@ -32,7 +32,8 @@ class RunConfig(EpisodeOptions):
     """What to run."""
 
     tasks: tyro.conf.Positional[tuple[Path, ...]] = ()
-    """Task files. With --resume and no other option: the run's own."""
+    """Task files; of a data set FILE.parquet all tasks, FILE.parquet#ID one, FILE.parquet#heldout:10 ten at
+    random. With --resume and no other option: the run's own."""
     target: Target | None = None
     """Where kernels run; without it cuda where a GPU and nvcc are, else cpu."""
     episodes: PositiveInt = 1

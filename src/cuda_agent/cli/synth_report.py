@@ -49,6 +49,13 @@ def show_fate(fate: Fate) -> None:
     print(f"[{fate.candidate.number}] {names}: {verdict} ({fate.seconds:.1f} s)", flush=True)
 
 
+def show_rate(fates: Sequence[Fate], *, count: int, seconds: float) -> None:
+    """Print how many are kept, how long this sitting took, and whether more are wished."""
+    kept = sum(fate.is_kept for fate in fates)
+    more = "" if kept >= count else f"; stopped by --minutes, {count} were wished: --resume goes on"
+    print(f"{kept} kept of {len(fates)} candidates; this sitting took {seconds:.0f} s{more}")
+
+
 def finish_dataset(
     fates: Sequence[Fate], run: RunDir, *, recipe: Recipe, operators: Sequence[Operator]
 ) -> int:

@@ -61,6 +61,7 @@ def run_audit(
     for number, row in enumerate(rows):
         fate = filters.check(build_candidate(row, number))
         if fate.is_kept and probe is not None:
+            probe.begin()
             fate = examine_candidate(fate, probe, recipe=recipe)
         faults += _list_faults(fate, row)
         observe(number + 1)

@@ -2,10 +2,11 @@
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from cuda_agent.synthesis.candidate import Candidate
+from cuda_agent.synthesis.fate import Fate
 from cuda_agent.synthesis.operator import Operator
 from cuda_agent.synthesis.plan import Join, Plan, accepts
 from cuda_agent.synthesis.recipe import Recipe
@@ -18,14 +19,12 @@ _TRIES = 200
 _STEP_TRIES = 12
 _LEAST_ELEMENTS = 4096
 """What lies between two operators has at least so many: smaller tensors are latency alone."""
-_GOALS = (3.0, 0.4)
-"""Sizes aim at times between thrice the shortest and four tenths of the longest that are kept."""
 
 
 def compose(operators: Sequence[Operator], recipe: Recipe, *, number: int) -> Candidate:
     """Candidate `number` of the recipe's seed: the same for the same operators, whenever it is made."""
     generator = random.Random(f"{recipe.seed}/{number}")
-    library, count = _draw_kind(operators, recipe, generator=generator)
+    library, count = draw_kind(operators, recipe, generator=generator)
     pool = [operator for operator in operators if operator.package == library]
     for _ in range(_TRIES):
         try:
@@ -37,7 +36,12 @@ def compose(operators: Sequence[Operator], recipe: Recipe, *, number: int) -> Ca
     raise AssertionError(f"no {count} operators of {library} fit together in {_TRIES} draws")
 
 
-def _draw_kind(operators: Sequence[Operator], recipe: Recipe, *, generator: random.Random) -> tuple[str, int]:
+def build_composer(operators: Sequence[Operator], recipe: Recipe) -> Callable[[int], Fate]:
+    """What gives each candidate by its number."""
+    return lambda number: Fate(candidate=compose(operators, recipe, number=number))
+
+
+def draw_kind(operators: Sequence[Operator], recipe: Recipe, *, generator: random.Random) -> tuple[str, int]:
     """From which library, and how many."""
     libraries = {operator.package for operator in operators}
     draw = generator.random()
@@ -81,9 +85,9 @@ def _extend(
 
 
 def _fit(plan: Plan, recipe: Recipe, *, generator: random.Random) -> Plan:
-    low, high = recipe.shortest_ms * _GOALS[0], recipe.longest_ms * _GOALS[1]
-    goal_ms = math.exp(generator.uniform(math.log(low), math.log(high)))
     machine = MACHINES[recipe.target]
+    low, high = recipe.shortest_ms * machine.goals[0], recipe.longest_ms * machine.goals[1]
+    goal_ms = math.exp(generator.uniform(math.log(low), math.log(high)))
     fitted, trial = resize(plan, goal_ms=goal_ms, memory_bytes=recipe.memory_gb * 1e9, machine=machine)
     if not recipe.shortest_ms <= estimate_ms(trial, machine) <= recipe.longest_ms:
         raise TrialError("its time is outside the window")

@@ -4,6 +4,7 @@ Run as `python -m cuda_agent.synthesis.examine TARGET THREADS`. What it says abo
 own claim, for they share a process: enough to choose tasks by, and no verdict on anybody's kernel.
 """
 
+import contextlib
 import gc
 import statistics
 import sys
@@ -12,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch._dynamo.backends.registry import lookup_backend
 from torch.overrides import TorchFunctionMode, resolve_name
 from torch.utils._pytree import tree_leaves
 from torch.utils.hooks import RemovableHandle
@@ -27,14 +29,17 @@ from cuda_agent.judge.wire import PeerGoneError
 from cuda_agent.synthesis.questions import (
     QUESTION,
     Answer,
+    Compare,
+    Compared,
     Compile,
-    Compiled,
+    Done,
     Examine,
     Examined,
     Failed,
     Measure,
     Question,
     Timed,
+    Warm,
 )
 from cuda_agent.tasks.target import Target
 
@@ -50,6 +55,10 @@ _MOVING = {
 """Calls that are not there to change values."""
 
 
+class _NotYetError(Exception):
+    """A compiled graph was reached that may not run yet."""
+
+
 class Examiner:
     """One program at a time."""
 
@@ -59,39 +68,45 @@ class Examiner:
         self._model: Any = None
         self._compiled: Any = None
         self._inputs: list[Any] = []
-        self._outputs: list[torch.Tensor] = []
+        self._may_run = False
+        self._own_bytes = 0
 
     def answer(self, question: Question) -> Answer:
         """Do what is asked; a program's failure is an answer too."""
         try:
             with torch.no_grad():
                 match question:
+                    case Warm():
+                        return Done()
                     case Examine():
                         return self._examine(question)
                     case Measure():
                         return self._measure(self._compiled if question.is_compiled else self._model)
                     case Compile():
                         return self._compile()
+                    case Compare():
+                        return self._compare()
         except Exception as error:  # a process boundary (see errors.py)
             lines = str(error).strip().splitlines() or ["no message"]
-            return Failed(reason=f"{type(error).__name__}: {lines[0][:300]}")
+            reason = f"{type(error).__name__}: {lines[0][:300]}"
+            return Failed(reason=reason, is_device_lost=self._is_device_lost())
 
     def _examine(self, question: Examine) -> Examined:
         self._forget()
         program = import_source(question.code)
         self._model, self._inputs = self._build(program, seed=question.seed)
         states = self._read_random_states()
-        self._outputs = describe_value(self._model(*self._inputs))[1]
+        outputs = describe_value(self._model(*self._inputs))[1]
+        memory_bytes = self._count_memory(outputs)
         draws_random = not all(map(torch.equal, states, self._read_random_states()))
-        other, inputs = self._build(program, seed=question.seed)
-        again = [*describe_value(self._model(*self._inputs))[1], *describe_value(other(*inputs))[1]]
-        del other, inputs
+        is_deterministic = self._gives_again(outputs, program, seed=question.seed)
+        del outputs  # a device has only so much memory, and others use it too
         fresh = self._build(program, seed=question.seed + 1)[1]
         return Examined(
             device=self._device.name,
-            memory_bytes=self._count_memory(),
+            memory_bytes=memory_bytes,
             draws_random=draws_random,
-            is_deterministic=all(map(_is_same, [*self._outputs, *self._outputs], again)),
+            is_deterministic=is_deterministic,
             gate=measure_gate(self._model, self._inputs, fresh=fresh),
             redundant=find_redundant(self._model, self._inputs),
         )
@@ -107,12 +122,38 @@ class Examiner:
                 break
         return Timed(median_ms=statistics.median(times_ms))
 
-    def _compile(self) -> Compiled:
-        self._compiled = torch.compile(self._model)
-        outputs = describe_value(self._compiled(*self._inputs))[1]
-        if [out.shape for out in outputs] != [out.shape for out in self._outputs]:
-            return Compiled(differing_share=1.0)
-        return Compiled(differing_share=max(map(_compare, self._outputs, outputs), default=1.0))
+    def _gives_again(self, outputs: list[torch.Tensor], program: Any, *, seed: int) -> bool:  # noqa: ANN401
+        """Whether the same inputs give the same bits, in this instance and in another."""
+        if not _are_same(outputs, describe_value(self._model(*self._inputs))[1]):
+            return False
+        other, inputs = self._build(program, seed=seed)
+        return _are_same(outputs, describe_value(other(*inputs))[1])
+
+    def _compile(self) -> Done:
+        """Compile up to where the first graph would run: whoever is timed meanwhile is not disturbed."""
+        inductor = lookup_backend("inductor")
+
+        def build(graph: Any, inputs: Any) -> Callable[..., Any]:  # noqa: ANN401
+            compiled: Any = inductor(graph, inputs)
+
+            def run(*arguments: Any) -> Any:  # noqa: ANN401
+                if not self._may_run:
+                    raise _NotYetError
+                return compiled(*arguments)
+
+            return run
+
+        self._compiled = torch.compile(self._model, backend=build)
+        with contextlib.suppress(_NotYetError):
+            self._compiled(*self._inputs)
+        return Done()
+
+    def _compare(self) -> Compared:
+        self._may_run = True
+        eager, compiled = (describe_value(model(*self._inputs))[1] for model in (self._model, self._compiled))
+        if [out.shape for out in eager] != [out.shape for out in compiled]:
+            return Compared(differing_share=1.0)
+        return Compared(differing_share=max(map(_compare, eager, compiled), default=1.0))
 
     def _build(self, program: Any, *, seed: int) -> tuple[torch.nn.Module, list[Any]]:  # noqa: ANN401
         device = self._device.torch_device
@@ -128,20 +169,29 @@ class Examiner:
         states = [torch.get_rng_state()]
         return [*states, torch.cuda.get_rng_state()] if self._device.torch_device.type == "cuda" else states
 
-    def _count_memory(self) -> int:
+    def _count_memory(self, outputs: list[torch.Tensor]) -> int:
         if self._device.torch_device.type == "cuda":
-            return int(torch.cuda.max_memory_allocated())
-        held = [*tree_leaves(self._inputs), *self._model.state_dict().values(), *self._outputs]
+            return int(torch.cuda.max_memory_allocated()) - self._own_bytes
+        held = [*tree_leaves(self._inputs), *self._model.state_dict().values(), *outputs]
         return sum(value.numel() * value.itemsize for value in held if isinstance(value, torch.Tensor))
 
     def _forget(self) -> None:
         self._model = self._compiled = None
-        self._inputs, self._outputs = [], []
+        self._inputs = []
+        self._may_run = False
         torch.compiler.reset()
         gc.collect()
         if self._device.torch_device.type == "cuda":
             torch.cuda.empty_cache()
             torch.cuda.reset_peak_memory_stats()
+            self._own_bytes = int(torch.cuda.memory_allocated())
+
+    def _is_device_lost(self) -> bool:
+        try:
+            self._device.synchronize()
+        except RuntimeError:
+            return True
+        return False
 
 
 def find_redundant(model: torch.nn.Module, inputs: list[Any]) -> str:
@@ -211,6 +261,10 @@ def _move_to(device: torch.device) -> Callable[[torch.Tensor], torch.Tensor]:
     return lambda value: value.to(device)
 
 
+def _are_same(some: list[torch.Tensor], others: list[torch.Tensor]) -> bool:
+    return len(some) == len(others) and all(map(_is_same, some, others))
+
+
 def _is_same(one: torch.Tensor, other: torch.Tensor) -> bool:
     return one.shape == other.shape and one.dtype == other.dtype and torch.equal(one, other)
 
@@ -221,8 +275,8 @@ def _compare(eager: torch.Tensor, compiled: torch.Tensor) -> float:
         return 0.0
     if eager.is_floating_point():
         limit = eager.abs() * _RELATIVE + _ABSOLUTE * eager.abs().max()
-        return float(((eager - compiled).abs() > limit).double().mean())
-    return float((eager != compiled).double().mean())
+        return int(((eager - compiled).abs() > limit).count_nonzero()) / eager.numel()
+    return int((eager != compiled).count_nonzero()) / eager.numel()
 
 
 def main() -> None:

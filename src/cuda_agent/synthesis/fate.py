@@ -11,6 +11,8 @@ from cuda_agent.synthesis.similarity import Nearest
 class Filter(StrEnum):
     """Why candidates are dropped, in the order in which it is looked for: the cheapest first."""
 
+    REPLY = "reply"
+    """A language model's reply holds no one program, or one that reaches for what no task needs."""
     PARSES = "parses"
     """It is not a program in the KernelBench convention."""
     DUPLICATE = "duplicate"

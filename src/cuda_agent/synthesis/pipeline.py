@@ -1,21 +1,22 @@
-"""From a recipe to kept tasks: composed in order, filtered by text, tried by workers, recorded one by one."""
+"""From a recipe to kept tasks: composed in order, filtered by text, tried by workers, recorded."""
 
 import collections
 import hashlib
 import itertools
+import math
 import queue
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 from cuda_agent.config import Config
 from cuda_agent.errors import UserError
+from cuda_agent.judge.lease import Lease, name_device
 from cuda_agent.rundir import RunDir
 from cuda_agent.sandbox.protocol import Sandbox
-from cuda_agent.synthesis.compose import compose
 from cuda_agent.synthesis.fate import Fate
 from cuda_agent.synthesis.filters import TextFilters
 from cuda_agent.synthesis.operator import Operator
@@ -23,14 +24,23 @@ from cuda_agent.synthesis.probe import Probe
 from cuda_agent.synthesis.quiet import Turns
 from cuda_agent.synthesis.recipe import Recipe
 from cuda_agent.synthesis.similarity import Print
-from cuda_agent.synthesis.trials import compile_candidate, examine_candidate, time_candidate, time_compiled
+from cuda_agent.synthesis.trials import (
+    compare_candidate,
+    compile_candidate,
+    examine_candidate,
+    time_candidate,
+    time_compiled,
+)
 from cuda_agent.tasks.target import Target
 
 FATES = "fates.jsonl"
-"""One line for each candidate, in order."""
+"""One line for each candidate, in the order in which they ended."""
 
-_AHEAD = 3
-"""Candidates that are composed ahead, for each worker."""
+_AHEAD = 2
+"""Candidates that are on their way at once, for each worker."""
+_AT_ONCE_ON_A_GPU = 3
+"""Candidates that are run at once on a GPU: their tensors take gigabytes; compilers may be many more."""
+_CROWDED = "OutOfMemoryError"
 _POOREST = 50
 """Candidates for each task that is asked for, after which it is given up."""
 
@@ -44,15 +54,20 @@ class Synthesis(Config):
     """Folder of KernelBench tasks that nothing may be too like; empty when none was named."""
     operators_digest: str
     """Digest of the operators that were found in the installed libraries."""
+    composer: str = ""
+    """The language model that writes the programs; empty when they are composed without one."""
 
 
-def build_job(recipe: Recipe, operators: Sequence[Operator], *, kernelbench: Path | None) -> Synthesis:
-    """The configuration of a run with these operators."""
+def build_job(
+    recipe: Recipe, operators: Sequence[Operator], *, kernelbench: Path | None, composer: str = ""
+) -> Synthesis:
+    """The configuration of a run with these operators, and with that language model if one is named."""
     digest = hashlib.sha256("\n".join(operator.model_dump_json() for operator in operators).encode())
     return Synthesis(
         recipe=recipe,
         kernelbench=str(kernelbench or ""),
         operators_digest=digest.hexdigest()[:16],
+        composer=composer,
     )
 
 
@@ -62,8 +77,8 @@ class Workshop:
 
     job: Synthesis
     """What is made."""
-    operators: tuple[Operator, ...]
-    """What it is made of."""
+    compose: Callable[[int], Fate]
+    """Gives each candidate by its number, or the reason why there is none."""
     kernelbench: dict[str, Print]
     """What it may not be too like."""
     sandbox: Sandbox
@@ -73,53 +88,97 @@ class Workshop:
 
 
 def run_synthesis(
-    shop: Workshop, run: RunDir, *, count: int, observe: Callable[[Fate], None]
+    shop: Workshop,
+    run: RunDir,
+    *,
+    count: int,
+    observe: Callable[[Fate], None],
+    limit_s: float = math.inf,
 ) -> tuple[Fate, ...]:
     """Make candidates until so many are kept; the fates of all that the run holds then, in order.
 
+    Fates are recorded as they end, in whatever order; what counts is the order of the candidates, so
+    the first `count` that are kept are the same however they were tried.
+
+    Args:
+        shop: what to work with.
+        run: where fates are recorded; those that it holds are not tried again.
+        count: how many to keep.
+        observe: told each new fate.
+        limit_s: seconds after which no more is waited for; the run can be gone on with.
+
     Raises:
         UserError: far too few candidates are kept.
+        InfrastructureError: candidates cannot be run here.
     """
-    fates: list[Fate] = []
-    kept = 0
+    ends_s = time.monotonic() + limit_s
     recorded = {fate.candidate.number: fate for fate in run.read(FATES, Fate)}
+    tally = _Tally(count)
     with ExitStack() as stack:
-        for fate in _iterate_fates(shop, recorded, stack=stack):
+        for fate in _iterate_fates(shop, recorded, stack=stack, ends_s=ends_s):
             if fate.candidate.number not in recorded:
                 run.append(FATES, fate)
                 observe(fate)
-            fates.append(fate)
-            kept += fate.is_kept
-            if kept >= count:
-                return tuple(fates)
-            if len(fates) >= _POOREST * count:
-                raise UserError(f"only {kept} of {len(fates)} candidates were kept; {_name_worst(fates)}")
-    raise AssertionError("candidates never end")
+            tally.add(fate)
+            if tally.kept == count:
+                return tuple(tally.in_order)
+            if len(tally.in_order) >= _POOREST * count:
+                raise UserError(tally.explain_poverty())
+    return tuple(fate for _, fate in sorted((recorded | tally.ended).items()))
 
 
-def _iterate_fates(shop: Workshop, recorded: dict[int, Fate], *, stack: ExitStack) -> Iterator[Fate]:
-    """Every candidate's fate in order, tried ahead by the workers."""
+class _Tally:
+    """Fates put in order as they come, up to the one that is the last to be kept."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self.ended: dict[int, Fate] = {}
+        self.in_order: list[Fate] = []
+        self.kept = 0
+
+    def add(self, fate: Fate) -> None:
+        self.ended[fate.candidate.number] = fate
+        while self.kept < self._count and len(self.in_order) in self.ended:
+            self.in_order.append(self.ended[len(self.in_order)])
+            self.kept += self.in_order[-1].is_kept
+
+    def explain_poverty(self) -> str:
+        total, cause = len(self.in_order), _name_worst(self.in_order)
+        return f"only {self.kept} of {total} candidates were kept; {cause}"
+
+
+def _iterate_fates(
+    shop: Workshop, recorded: dict[int, Fate], *, stack: ExitStack, ends_s: float
+) -> Iterator[Fate]:
+    """Every candidate's fate as it ends, tried ahead by the workers, until the time is over."""
     filters = TextFilters(kernelbench=shop.kernelbench, similarity=shop.job.recipe.similarity)
-    pool = stack.enter_context(ThreadPoolExecutor(shop.workers))
+    # Not joined here: who waits for the lease of a device that a judge holds cannot be called back.
+    pool = ThreadPoolExecutor(shop.workers)
     trial = _Trial(shop, stack)
     stack.callback(pool.shutdown, wait=False, cancel_futures=True)
-    pending: collections.deque[Future[Fate]] = collections.deque()
+    pending: set[Future[Fate]] = set()
     for number in itertools.count():
-        future: Future[Fate] = Future()
         if number in recorded:
             filters.check(recorded[number].candidate)
-            future.set_result(recorded[number])
+            yield recorded[number]
+            continue
+        start_s = time.monotonic()
+        fate = shop.compose(number)
+        fate = filters.check(fate.candidate) if fate.is_kept else fate
+        fate = fate.model_copy(update={"seconds": time.monotonic() - start_s})
+        if fate.is_kept:
+            pending.add(pool.submit(trial.run, fate))
         else:
-            start_s = time.monotonic()
-            fate = filters.check(compose(shop.operators, shop.job.recipe, number=number))
-            fate = fate.model_copy(update={"seconds": time.monotonic() - start_s})
-            if fate.is_kept:
-                future = pool.submit(trial.run, fate)
-            else:
-                future.set_result(fate)
-        pending.append(future)
-        while pending and (pending[0].done() or len(pending) > _AHEAD * shop.workers):
-            yield pending.popleft().result()
+            yield fate
+        while len(pending) >= _AHEAD * shop.workers or any(future.done() for future in pending):
+            left_s = ends_s - time.monotonic()
+            timeout_s = None if math.isinf(left_s) else max(left_s, 0.0)
+            done, pending = wait(pending, timeout=timeout_s, return_when=FIRST_COMPLETED)
+            yield from (future.result() for future in done)
+            if not done:
+                break
+        if time.monotonic() >= ends_s:
+            return
 
 
 class _Trial:
@@ -127,7 +186,9 @@ class _Trial:
 
     def __init__(self, shop: Workshop, stack: ExitStack) -> None:
         self._recipe = shop.job.recipe
-        self._turns = Turns()
+        self._is_cpu = self._recipe.target is Target.CPU
+        at_once = shop.workers if self._is_cpu else min(shop.workers, _AT_ONCE_ON_A_GPU)
+        self._turns = Turns(Lease(name_device(self._recipe.target)), at_once=at_once)
         self._probes: queue.SimpleQueue[Probe] = queue.SimpleQueue()
         for _ in range(shop.workers):
             probe = Probe(sandbox=shop.sandbox, target=shop.job.recipe.target)
@@ -138,25 +199,36 @@ class _Trial:
         start_s = time.monotonic()
         probe = self._probes.get()
         try:
+            probe.begin()
             tried = self._try(fate, probe)
         finally:
             self._probes.put(probe)
         return tried.model_copy(update={"seconds": fate.seconds + time.monotonic() - start_s})
 
     def _try(self, fate: Fate, probe: Probe) -> Fate:
-        with self._turns.work():
-            fate = examine_candidate(fate, probe, recipe=self._recipe)
+        fate = self._share(fate, lambda fate: examine_candidate(fate, probe, recipe=self._recipe))
         if fate.is_kept:
             with self._turns.quiet():
                 fate = time_candidate(fate, probe, recipe=self._recipe)
         if fate.is_kept:
             # A GPU does not notice compilers on the host; on cpu they are what disturbs.
-            with self._turns.work() if self._recipe.target is Target.CPU else nullcontext():
+            with self._turns.work() if self._is_cpu else nullcontext():
                 fate = compile_candidate(fate, probe)
+        if fate.is_kept:
+            fate = self._share(fate, lambda fate: compare_candidate(fate, probe))
         if fate.is_kept:
             with self._turns.quiet():
                 fate = time_compiled(fate, probe)
         return fate
+
+    def _share(self, fate: Fate, step: Callable[[Fate], Fate]) -> Fate:
+        """Take a step while others work too; once more alone where there was no memory for all."""
+        with self._turns.work():
+            done = step(fate)
+        if done.reason.startswith(_CROWDED):
+            with self._turns.quiet():
+                done = step(fate)
+        return done
 
 
 def _name_worst(fates: list[Fate]) -> str:

@@ -11,18 +11,20 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 import cuda_agent
-from cuda_agent.errors import ProtocolError
+from cuda_agent.errors import InfrastructureError, ProtocolError
 from cuda_agent.judge.child import SOCKET_FD_VARIABLE
 from cuda_agent.judge.wire import Wire
 from cuda_agent.sandbox.protocol import Command, Limits, Mount, Running, Sandbox
-from cuda_agent.synthesis.questions import ANSWER, Answer, Failed, Question
+from cuda_agent.synthesis.questions import ANSWER, Answer, Done, Failed, Question, Warm
 from cuda_agent.tasks.target import Target
 
 A = TypeVar("A", bound=Answer)
 
-_ASKED_AT_MOST = 120
+_ASKED_AT_MOST = 400
 """Questions after which a process is replaced: compiled code and memory pile up in it."""
 _PROCESSES = 1024
+_START_S = 180.0
+_STARTS = 3
 _PROGRAM = "cuda_agent.synthesis.examine"
 _HEAP = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40), "MALLOC_ARENA_MAX": "1"}
 """As the judge's processes: a heap that is kept, for otherwise page faults hide what is computed."""
@@ -65,6 +67,8 @@ class Probe:
             self._stop()
             raise ProbeError(f"the process did not answer: {error}") from error
         if isinstance(answer, Failed):
+            if answer.is_device_lost:
+                self._stop()
             raise ProbeError(answer.reason)
         if not isinstance(answer, expected):
             self._stop()
@@ -72,9 +76,22 @@ class Probe:
         return answer
 
     def begin(self) -> None:
-        """Let the next candidate have a fresh process when the old one has served long enough."""
+        """Have a process ready for the next candidate: a fresh one when the old one has served long enough.
+
+        Raises:
+            InfrastructureError: none can be started.
+        """
         if self._asked >= _ASKED_AT_MOST:
             self._stop()
+        for tried in range(_STARTS):
+            if self._wire is not None:
+                return
+            try:
+                self.ask(Warm(), Done, timeout_s=_START_S)
+            except ProbeError as error:
+                if tried == _STARTS - 1 or self._is_closed:
+                    mend = "cuda-agent doctor says what this machine lacks"
+                    raise InfrastructureError(f"no process can run candidates ({error}); {mend}") from error
 
     def close(self) -> None:
         """End the process, whoever waits for it, and remove its folder."""
@@ -95,9 +112,10 @@ class Probe:
     def _start(self) -> None:
         ours, theirs = socket.socketpair()
         scratch = Path(tempfile.mkdtemp(prefix="scratch-", dir=self._folder))
-        threads = len(os.sched_getaffinity(0))
-        memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         is_gpu = self._target is Target.CUDA
+        # Of a GPU's task nothing is computed on the host, where as many compile as there are cores.
+        threads = 1 if is_gpu else len(os.sched_getaffinity(0))
+        memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         command = Command(
             argv=[
                 sys.executable,
@@ -109,18 +127,7 @@ class Probe:
             ],
             cwd=scratch,
             mounts=[Mount(path=scratch, writable=True)],
-            env=_HEAP
-            | {
-                SOCKET_FD_VARIABLE: str(theirs.fileno()),
-                "PYTHONPATH": str(Path(cuda_agent.__file__).parents[1]),
-                "OMP_NUM_THREADS": str(threads),
-                "TORCHINDUCTOR_CACHE_DIR": str(scratch / "inductor"),
-                # A task has one or few kernels: these preparations cost more than they save.
-                "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS": "0",
-                "TORCHINDUCTOR_VEC_ISA_OK": "1",
-                "TORCHINDUCTOR_COMPILE_THREADS": "1",
-                "HF_HUB_OFFLINE": "1",
-            },
+            env=_build_environment(scratch, theirs.fileno(), threads=threads, is_gpu=is_gpu),
             pass_fds=[theirs.fileno()],
             gpu=is_gpu,
             # A CUDA driver maps more address space than there is memory.
@@ -140,3 +147,20 @@ class Probe:
         for folder in self._folder.iterdir():
             with contextlib.suppress(OSError):
                 shutil.rmtree(folder) if folder.is_dir() else folder.unlink()
+
+
+def _build_environment(scratch: Path, socket_fd: int, *, threads: int, is_gpu: bool) -> dict[str, str]:
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES") if is_gpu else ""
+    return {
+        **_HEAP,
+        SOCKET_FD_VARIABLE: str(socket_fd),
+        "PYTHONPATH": str(Path(cuda_agent.__file__).parents[1]),
+        "OMP_NUM_THREADS": str(threads),
+        "TORCHINDUCTOR_CACHE_DIR": str(scratch / "inductor"),
+        # A task has one or few kernels: these preparations cost more than they save.
+        "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS": "0",
+        "TORCHINDUCTOR_VEC_ISA_OK": "1",
+        "TORCHINDUCTOR_COMPILE_THREADS": "1",
+        "HF_HUB_OFFLINE": "1",
+        **({} if visible is None else {"CUDA_VISIBLE_DEVICES": visible}),
+    }

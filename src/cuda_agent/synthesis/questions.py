@@ -8,6 +8,13 @@ from cuda_agent.config import Record
 from cuda_agent.judge.gate import GateMeasurement
 
 
+class Warm(Record):
+    """Open the device, before anything is examined."""
+
+    kind: Literal["warm"] = "warm"
+    """Which question this is."""
+
+
 class Examine(Record):
     """Run a program in eager mode, and look at what it does."""
 
@@ -29,10 +36,24 @@ class Measure(Record):
 
 
 class Compile(Record):
-    """Compile the examined program and compare what it gives."""
+    """Compile the examined program, on the host: nothing runs on the device."""
 
     kind: Literal["compile"] = "compile"
     """Which question this is."""
+
+
+class Compare(Record):
+    """Run the compiled program and compare what it gives."""
+
+    kind: Literal["compare"] = "compare"
+    """Which question this is."""
+
+
+class Done(Record):
+    """It is done."""
+
+    kind: Literal["done"] = "done"
+    """Which answer this is."""
 
 
 class Examined(Record):
@@ -43,7 +64,7 @@ class Examined(Record):
     device: str
     """The device's name."""
     memory_bytes: int
-    """Inputs, weights and outputs together; on cuda the most that was allocated."""
+    """Inputs, weights and outputs together; on cuda the most that was allocated in one forward."""
     draws_random: bool
     """Whether forward moved a random generator."""
     is_deterministic: bool
@@ -63,10 +84,10 @@ class Timed(Record):
     """Median of several calls."""
 
 
-class Compiled(Record):
+class Compared(Record):
     """How torch.compile's form compares."""
 
-    kind: Literal["compiled"] = "compiled"
+    kind: Literal["compared"] = "compared"
     """Which answer this is."""
     differing_share: float
     """Share of output elements that differ from eager's."""
@@ -79,10 +100,12 @@ class Failed(Record):
     """Which answer this is."""
     reason: str
     """The error's type and first line."""
+    is_device_lost: bool = False
+    """Whether the process can no longer use its device: a CUDA error stays."""
 
 
-Question = Examine | Measure | Compile
-Answer = Examined | Timed | Compiled | Failed
+Question = Warm | Examine | Measure | Compile | Compare
+Answer = Done | Examined | Timed | Compared | Failed
 QUESTION: TypeAdapter[Question] = TypeAdapter(Annotated[Question, Field(discriminator="kind")])
 """Reads a question."""
 ANSWER: TypeAdapter[Answer] = TypeAdapter(Annotated[Answer, Field(discriminator="kind")])

@@ -4,7 +4,7 @@ from cuda_agent.judge.gate import find_fault
 from cuda_agent.synthesis.fate import Fate, Filter, Measured
 from cuda_agent.synthesis.filters import drop
 from cuda_agent.synthesis.probe import Probe, ProbeError
-from cuda_agent.synthesis.questions import Compile, Compiled, Examine, Examined, Measure, Timed
+from cuda_agent.synthesis.questions import Compare, Compared, Compile, Done, Examine, Examined, Measure, Timed
 from cuda_agent.synthesis.recipe import Recipe
 
 _EXAMINE_S = 60.0
@@ -16,7 +16,6 @@ _DIFFERING = 1e-4
 
 def examine_candidate(fate: Fate, probe: Probe, *, recipe: Recipe) -> Fate:
     """Run it in eager mode and look at what it does."""
-    probe.begin()
     question = Examine(code=fate.candidate.code, seed=recipe.seed)
     try:
         found = probe.ask(question, Examined, timeout_s=_EXAMINE_S)
@@ -51,9 +50,18 @@ def time_candidate(fate: Fate, probe: Probe, *, recipe: Recipe) -> Fate:
 
 
 def compile_candidate(fate: Fate, probe: Probe) -> Fate:
-    """Compile an examined candidate, and compare what that gives."""
+    """Compile an examined candidate, without running it."""
     try:
-        share = probe.ask(Compile(), Compiled, timeout_s=_COMPILE_S).differing_share
+        probe.ask(Compile(), Done, timeout_s=_COMPILE_S)
+    except ProbeError as error:
+        return drop(fate, Filter.COMPILE, reason=str(error))
+    return fate
+
+
+def compare_candidate(fate: Fate, probe: Probe) -> Fate:
+    """Run a compiled candidate, and compare what that gives."""
+    try:
+        share = probe.ask(Compare(), Compared, timeout_s=_EXAMINE_S).differing_share
     except ProbeError as error:
         return drop(fate, Filter.COMPILE, reason=str(error))
     if share > _DIFFERING:

@@ -1,7 +1,9 @@
 """Tasks from a parquet file: our own data sets, and the published CUDA-Agent-Ops-6K."""
 
 import ast
+import difflib
 import json
+import random
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -87,19 +89,51 @@ def write_dataset(path: Path, rows: Sequence[Row]) -> None:
 
 
 def load_tasks(place: str) -> tuple[Task, ...]:
-    """The tasks of `FILE.parquet`, or the one that `FILE.parquet#ID` names.
+    """The tasks that a place names.
+
+    `FILE.parquet` names all of them, `FILE.parquet#ID` one, `FILE.parquet#SPLIT` a split's (`all` is the
+    whole file), `FILE.parquet#SPLIT:N` N of these drawn at random, and `FILE.parquet#SPLIT:N:SEED` N others.
 
     Raises:
-        UserError: the file cannot be read, or holds no such row.
+        UserError: the file cannot be read, or holds no such rows.
         TaskError: a row is no task.
     """
     path, _, wished = place.partition("#")
     rows = read_dataset(Path(path))
     if wished:
-        rows = tuple(row for row in rows if row.id == wished)
-        if not rows:
-            raise UserError(f"{path}: has no row {wished!r}; its ids are in the column id, or rows' numbers")
+        rows = _choose(rows, wished, path=path)
+    if not rows:
+        raise UserError(f"{path}: holds no rows; give a data set with tasks")
     return tuple(parse_task(row.code, name=_name(row), origin=f"{path}#{row.id}") for row in rows)
+
+
+def is_dataset(place: str) -> bool:
+    """Whether a place names rows of a parquet file."""
+    return place.partition("#")[0].endswith(".parquet")
+
+
+def _choose(rows: tuple[Row, ...], wished: str, *, path: str) -> tuple[Row, ...]:
+    chosen = tuple(row for row in rows if row.id == wished)
+    if chosen:
+        return chosen
+    splits = {"all": rows} | {row.split: () for row in rows if row.split}
+    split, *numbers = wished.split(":")
+    if split not in splits:
+        near = difflib.get_close_matches(wished, [*splits, *(row.id for row in rows)], n=3, cutoff=0.0)
+        raise UserError(f"{path}: has no row and no split {wished!r}; the nearest are {', '.join(near)}")
+    part = splits[split] or tuple(row for row in rows if row.split == split)
+    return _sample(part, numbers, place=f"{path}#{wished}") if numbers else part
+
+
+def _sample(rows: tuple[Row, ...], numbers: list[str], *, place: str) -> tuple[Row, ...]:
+    """So many rows, in the file's order; the same for the same seed."""
+    if len(numbers) > 2 or not all(number.isascii() and number.isdecimal() for number in numbers):
+        raise UserError(f"{place}: write SPLIT:N or SPLIT:N:SEED, with whole numbers")
+    count, seed = (*map(int, numbers), 0)[:2]
+    if not 0 < count <= len(rows):
+        raise UserError(f"{place}: holds {len(rows)} rows; draw between 1 and {len(rows)}")
+    drawn = random.Random(seed).sample(range(len(rows)), count)
+    return tuple(rows[index] for index in sorted(drawn))
 
 
 def _name(row: Row) -> str:

@@ -1,0 +1,100 @@
+"""`cuda-agent synth` without an action: makes a data set in a run's folder."""
+
+import math
+import time
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+from pydantic import PositiveFloat, PositiveInt
+
+from cuda_agent.agent.policy import build_policy
+from cuda_agent.cli.synth_report import finish_dataset, show_crawl, show_fate, show_rate
+from cuda_agent.config import Config
+from cuda_agent.errors import ConfigError
+from cuda_agent.llm.endpoint import EndpointConfig
+from cuda_agent.llm.patient import PatientChat
+from cuda_agent.rundir import RunDir, build_default_path
+from cuda_agent.sandbox.protocol import Containment, Sandbox
+from cuda_agent.synthesis.compose import build_composer
+from cuda_agent.synthesis.compose_llm import LlmComposer
+from cuda_agent.synthesis.crawl import crawl
+from cuda_agent.synthesis.fate import Fate
+from cuda_agent.synthesis.operator import Operator
+from cuda_agent.synthesis.pipeline import Workshop, build_job, run_synthesis
+from cuda_agent.synthesis.recipe import Recipe
+from cuda_agent.synthesis.similarity import Print
+
+_RETRIES = 5
+
+
+class Composer(StrEnum):
+    """Who writes the programs."""
+
+    OPERATORS = "operators"
+    """This package, from the operators that it found; the same seed gives the same programs."""
+    LLM = "llm"
+    """The language model of --policy, which is shown the operators."""
+
+
+class MakeOptions(Config):
+    """How a data set is made."""
+
+    count: PositiveInt = 10
+    """How many tasks to keep."""
+    recipe: Annotated[Recipe, tyro.conf.arg(name="")] = Recipe()
+    """What is made."""
+    composer: Composer = Composer.OPERATORS
+    """Who writes the programs."""
+    policy: str = ""
+    """For --composer llm: the model, `openai:MODEL` or `scripted:FILE`."""
+    endpoint: Annotated[EndpointConfig, tyro.conf.arg(name="")] = EndpointConfig()
+    """Where the model of `openai:MODEL` is, and how it is asked."""
+    kernelbench: Path | None = None
+    """Folder of KernelBench tasks: nothing that is too like one of them is kept."""
+    out: Path | None = None
+    """The run's folder; without it a fresh one in runs/."""
+    resume: bool = False
+    """Go on with the run in --out; --count may be larger than it was."""
+    workers: PositiveInt = 1
+    """Candidates that are tried at once (on cuda one a core); whoever is timed is alone on the device."""
+    minutes: PositiveFloat | None = None
+    """Stop after so many, with what is made by then; --resume goes on."""
+    sandbox: Containment = Containment.AUTO
+    """How programs are contained."""
+
+
+def make_dataset(options: MakeOptions, *, kernelbench: dict[str, Print], sandbox: Sandbox) -> int:
+    """Make tasks until enough are kept or the time is over; write them and their card."""
+    start_s = time.monotonic()
+    if options.resume and options.out is None:
+        raise ConfigError("--resume needs --out, the folder of the run to go on with")
+    is_llm = options.composer is Composer.LLM
+    if is_llm is not options.policy.startswith(("openai:", "scripted:")):
+        raise ConfigError("--composer llm and --policy openai:MODEL (or scripted:FILE) belong together")
+    found = crawl()
+    show_crawl(found)
+    job = build_job(options.recipe, found.operators, kernelbench=options.kernelbench, composer=options.policy)
+    compose = _build_composer(options, found.operators, sandbox=sandbox)
+    shop = Workshop(
+        job=job, compose=compose, kernelbench=kernelbench, sandbox=sandbox, workers=options.workers
+    )
+    folder = options.out or build_default_path("synth")
+    with RunDir.resume(folder, job) if options.resume else RunDir.create(folder, job) as run:
+        print(f"run folder: {run.path} (if it is stopped: --resume --out {run.path})", flush=True)
+        limit_s = math.inf if options.minutes is None else 60 * options.minutes + start_s - time.monotonic()
+        fates = run_synthesis(shop, run, count=options.count, observe=show_fate, limit_s=limit_s)
+        show_rate(fates, count=options.count, seconds=time.monotonic() - start_s)
+        return finish_dataset(fates, run, recipe=options.recipe, operators=found.operators)
+
+
+def _build_composer(
+    options: MakeOptions, operators: tuple[Operator, ...], *, sandbox: Sandbox
+) -> Callable[[int], Fate]:
+    recipe = options.recipe
+    if options.composer is Composer.OPERATORS:
+        return build_composer(operators, recipe)
+    chat = build_policy(options.policy, target=recipe.target, sandbox=sandbox, endpoint=options.endpoint)
+    return LlmComposer(PatientChat(chat, retries=_RETRIES), operators, recipe=recipe)
