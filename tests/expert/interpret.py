@@ -91,7 +91,8 @@ class Interpreter:
             assert value.access is not None
             return self.locate(value.access, done, counters=counters)
         if value.op == "pick":
-            return args[0]
+            bound = int(value.literal or 0)
+            return torch.where(args[0] < 0, args[0] + bound, args[0]).clamp(0, bound - 1)
         if value.op == "cast":
             return args[0].to(dtype)
         if value.op in REDUCE:

@@ -31,7 +31,7 @@ struct ProductSize {
 constexpr int kStripe = W == 16 ? 12 : 6;  // rows of the result in registers
 constexpr int kPanel = 2 * W;              // columns of the result in registers
 constexpr int64_t kDepth = 256;            // a panel of the right operand stays in the first cache
-constexpr int64_t kRows = 16 * kStripe;    // a block of the left operand stays in the second
+constexpr int64_t kRows = 16 * kStripe;    // a block of the left operand, at most, stays in the second
 constexpr int64_t kCols = 32 * kPanel;
 
 struct Free {
@@ -43,6 +43,13 @@ inline Packed allocate_packed(int64_t count) {
 }
 
 inline int64_t count_blocks(int64_t size, int64_t block) { return (size + block - 1) / block; }
+
+// Rows of a block such that all threads get as many blocks.
+inline int64_t choose_rows(int64_t rows) {
+  const int64_t threads = omp_get_max_threads();
+  const int64_t blocks = threads * count_blocks(rows, threads * kRows);
+  return std::min(kRows, count_blocks(count_blocks(rows, blocks), kStripe) * kStripe);
+}
 
 // `depth` columns from `from` of a stripe of rows, column after column; missing rows are zero.
 template <class M>
@@ -106,10 +113,10 @@ VEC_INLINE void multiply_stripe(const float* stripe, const float* panel, int64_t
 
 // One block of the result, from packed panels of the right operand; `stripes` is room for kRows x kDepth.
 template <class L>
-inline void multiply_block(const L& left, const float* panels, ProductSize size, int64_t row, int64_t col,
-                           int64_t from, float* stripes, float* out) {
+inline void multiply_block(const L& left, const float* panels, ProductSize size, int64_t row, int64_t last_row,
+                           int64_t col, int64_t from, float* stripes, float* out) {
   const int64_t depth = std::min(kDepth, size.depth - from);
-  const int64_t last_row = std::min(row + kRows, size.rows), last_col = std::min(col + kCols, size.cols);
+  const int64_t last_col = std::min(col + kCols, size.cols);
   for (int64_t r = row; r < last_row; r += kStripe)
     pack_stripe(left, r, size.rows, from, depth, stripes + (r - row) * depth);
   for (int64_t c = col; c < last_col; c += kPanel) {
@@ -126,6 +133,7 @@ inline void multiply_block(const L& left, const float* panels, ProductSize size,
 template <class L, class R>
 inline void multiply_together(ProductSize size, const L& left, const R& right, float* out) {
   const int64_t panels = count_blocks(size.cols, kPanel);
+  const int64_t block = choose_rows(size.rows);
   const Packed shared = allocate_packed(panels * kPanel * std::min(kDepth, size.depth));
 #pragma omp parallel
   {
@@ -139,9 +147,10 @@ inline void multiply_together(ProductSize size, const L& left, const R& right, f
         for (int64_t p = 0; p < panels; ++p)
           pack_panel(c, p * kPanel, size.cols, from, depth, shared.get() + p * kPanel * depth);
 #pragma omp for collapse(2) schedule(static)
-        for (int64_t row = 0; row < size.rows; row += kRows)
+        for (int64_t row = 0; row < size.rows; row += block)
           for (int64_t col = 0; col < size.cols; col += kCols)
-            multiply_block(a, shared.get(), size, row, col, from, stripes.get(), out + b * size.rows * size.cols);
+            multiply_block(a, shared.get(), size, row, std::min(row + block, size.rows), col, from, stripes.get(),
+                           out + b * size.rows * size.cols);
       }
     }
   }
@@ -165,7 +174,8 @@ inline void multiply_apart(ProductSize size, const L& left, const R& right, floa
           pack_panel(c, p * kPanel, size.cols, from, depth, packed.get() + p * kPanel * depth);
         for (int64_t row = 0; row < size.rows; row += kRows)
           for (int64_t col = 0; col < size.cols; col += kCols)
-            multiply_block(a, packed.get(), size, row, col, from, stripes.get(), out + b * size.rows * size.cols);
+            multiply_block(a, packed.get(), size, row, std::min(row + kRows, size.rows), col, from, stripes.get(),
+                           out + b * size.rows * size.cols);
       }
     }
   }
