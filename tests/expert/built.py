@@ -29,7 +29,7 @@ from cuda_agent.expert.trace import trace_source
 EMULATOR = Path(__file__).parent / "emulator"
 LAUNCH = re.compile(r"(\w+)<<<(\d+), (\d+), 0, stream>>>\((.*)\);")
 FLAGS = ("-std=c++17", "-O1", "-march=native", "-fopenmp", "-fno-math-errno", "-fPIC", "-fvisibility=hidden")
-HEADS = {False: "vec_math.h", True: "device.h"}
+HEADS = {False: ("vec_math.h", "product.h"), True: ("device.h", "device_product.h", "cublas_product.h")}
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,13 @@ def build_library(
         text = write_emulated(one.plan, choice) if emulated else emit_cpu(one.plan, choice, comment="")
         text = includes.sub("", text).replace("EXPORT_KERNEL(fused,", f"EXPORT_KERNEL({name},")
         bodies.append(f"namespace of_{name} {{\n{text}\n}}")
-    heads = ["<cuda_agent/kernel.h>", "<omp.h>", "<algorithm>", "<vector>", f'"{HEADS[emulated]}"']
+    heads = [
+        "<cuda_agent/kernel.h>",
+        "<omp.h>",
+        "<algorithm>",
+        "<vector>",
+        *(f'"{head}"' for head in HEADS[emulated]),
+    ]
     lines = [f"#include {head}" for head in heads] + ([] if emulated else ["using namespace vec;"])
     source, library = folder / "zoo.cpp", folder / "zoo.so"
     source.write_text("\n".join([*lines, *bodies]))

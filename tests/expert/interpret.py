@@ -6,7 +6,7 @@ from math import prod
 import torch
 
 from cuda_agent.expert.ops import Lane
-from cuda_agent.expert.plan import Access, Kernel, Level, Plan, Value
+from cuda_agent.expert.plan import Access, Kernel, Level, Operand, Plan, Product, Value
 
 DTYPES = {Lane.F32: torch.float64, Lane.F64: torch.float64, Lane.I64: torch.int64, Lane.BOOL: torch.bool}
 NAMES = {"div": "true_divide"}
@@ -23,8 +23,28 @@ class Interpreter:
                 dtype = getattr(torch, buffer.dtype)
                 wide = torch.float64 if dtype.is_floating_point else dtype
                 self.memory[buffer.name] = torch.zeros(buffer.numel, dtype=wide)
-        for kernel in plan.kernels:
-            self.run(kernel)
+        for step in plan.steps:
+            if isinstance(step, Product):
+                self.multiply(step)
+            else:
+                self.run(step)
+
+    def multiply(self, product: Product) -> None:
+        left = self.take(product.left, (product.batch, product.rows, product.depth))
+        right = self.take(product.right, (product.batch, product.depth, product.cols))
+        self.memory[product.out] = torch.bmm(left, right).reshape(-1)
+
+    def take(self, operand: Operand, shape: tuple[int, ...]) -> torch.Tensor:
+        position = torch.tensor(operand.offset)
+        for digits, size in zip((operand.batch, operand.rows, operand.cols), shape, strict=True):
+            walk, below = torch.zeros(size, dtype=torch.int64), 1
+            for digit in reversed(digits):
+                walk, below = (
+                    walk + torch.arange(size) // below % digit.count * digit.stride,
+                    below * digit.count,
+                )
+            position = position.unsqueeze(-1) + walk
+        return self.memory[operand.buffer][position]
 
     def run(self, kernel: Kernel) -> None:
         counters = [self.build_counters(kernel, loop) for loop in range(len(kernel.loops))]
@@ -71,7 +91,8 @@ class Interpreter:
             assert value.access is not None
             return self.locate(value.access, done, counters=counters)
         if value.op == "pick":
-            return args[0]
+            bound = int(value.literal or 0)
+            return torch.where(args[0] < 0, args[0] + bound, args[0]).clamp(0, bound - 1)
         if value.op == "cast":
             return args[0].to(dtype)
         if value.op in REDUCE:

@@ -1,6 +1,5 @@
 import pytest
 
-from cuda_agent.expert.canonical import UnsupportedError
 from cuda_agent.expert.canonicalize import canonicalize
 from cuda_agent.expert.rewrite import rewrite_graph
 from cuda_agent.expert.trace import trace_source
@@ -35,6 +34,8 @@ def test_slices_count_from_the_end_and_stop_there() -> None:
     assert (cut.args["start"], cut.shape) == (15, (4, 3, 4))
 
 
-def test_indexing_that_skips_dimensions_is_refused() -> None:
-    with pytest.raises(UnsupportedError, match="skips leading dimensions"):
-        canonicalize(trace_source(write_module("return x[:, torch.tensor([0, 2])]", XY)))
+def test_indexing_that_skips_dimensions_moves_them_to_the_front_and_back() -> None:
+    source = write_module("return x[:, :, torch.tensor([1, 0])]", {"x": "torch.randn(2, 3, 4)"})
+    graph = canonicalize(trace_source(source))
+    assert [node.op for node in graph.nodes][-3:] == ["permute", "index", "permute"]
+    assert graph.nodes[-1].shape == (2, 3, 2)

@@ -50,7 +50,7 @@ def test_a_wrong_kernel_is_noticed(planned: dict[str, Planned], tmp_path: Path) 
         v.model_copy(update={"literal": 2.5001}) if v is literal else v for v in one.plan.kernels[0].values
     )
     kernel = one.plan.kernels[0].model_copy(update={"values": values})
-    bad = Planned(one.source, one.graph, one.plan.model_copy(update={"kernels": (kernel,)}))
+    bad = Planned(one.source, one.graph, one.plan.model_copy(update={"steps": (kernel,)}))
     library = build_library({"bad": bad}, tmp_path, choice=Choice())
     assert check_against_reference(bad, library.bad) > 1
 

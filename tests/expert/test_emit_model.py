@@ -9,7 +9,7 @@ from cuda_agent.expert.choice import Choice
 from cuda_agent.expert.emit_cpu import emit_cpu
 from cuda_agent.expert.emit_cuda import emit_cuda, plan_partials
 from cuda_agent.expert.emit_model import emit_model
-from cuda_agent.expert.study import HEADERS
+from cuda_agent.expert.study import find_headers
 from cuda_agent.expert.template import TEMPLATES
 from cuda_agent.tasks.target import Target
 from tests.expert.built import Planned
@@ -20,7 +20,7 @@ def write_submission(one: Planned, folder: Path, *, target: Target) -> None:
     plan = one.plan if target is Target.CPU else plan_partials(one.plan)
     emit, name = (emit_cpu, "fused.cpp") if target is Target.CPU else (emit_cuda, "fused.cu")
     (folder / "kernels" / name).write_text(emit(plan, Choice(), comment="plan"))
-    for header in HEADERS[target]:
+    for header in find_headers(plan, target):
         (folder / "kernels" / header).write_text((TEMPLATES / header).read_text())
     (folder / "model_new.py").write_text(emit_model(one.graph, plan, source=one.source))
 

@@ -28,7 +28,7 @@ def test_scratch_is_not_traffic() -> None:
         Buffer(name="out0", role=Role.OUTPUT, node="y", shape=(), dtype="int64"),
         Buffer(name="mid0", role=Role.SCRATCH, node="z", shape=(100,), dtype="float64"),
     )
-    plan = Plan(kernels=(KERNEL,), buffers=buffers, outputs=("out0",))
+    plan = Plan(steps=(KERNEL,), buffers=buffers, outputs=("out0",))
     assert plan.touched_bytes == 16 + 8
     assert plan.get_buffer("mid0").size_bytes == 800
     assert KERNEL.values[0].access is not None

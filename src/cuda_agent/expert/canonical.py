@@ -196,6 +196,20 @@ def write_sum(op: str) -> Rule:
     return rule
 
 
+def write_truth(op: str) -> Rule:
+    """A rule for whether any, or every, element is true; `op` is the reduction of truth values."""
+
+    def rule(draft: Draft, node: Node) -> str:
+        name = draft.find(node.args["self"])
+        if draft.dtypes[name] != "bool":
+            like = Node(name="", op="", args={}, shape=draft.shapes[name], dtype="bool")
+            name = draft.point("ne", [name, 0], like=like)
+        keepdim = node.args.get("keepdim") is True
+        return draft.reduce(op, name, dims=node.get_ints("dim"), keepdim=keepdim, dtype="bool")
+
+    return rule
+
+
 def count_reduced(shape: tuple[int, ...], dims: tuple[int, ...]) -> int:
     """How many elements go into one result."""
     return prod(shape[dim] for dim in dims) if dims else prod(shape)

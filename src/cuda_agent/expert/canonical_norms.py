@@ -44,6 +44,25 @@ def write_group_norm(draft: Draft, node: Node) -> str:
     return shift_and_scale(draft, normal, node=node)
 
 
+def write_live_norm(draft: Draft, node: Node) -> str:
+    """Each channel to mean 0 and variance 1 by its own statistics, then weight and bias a channel."""
+    name, dtype = draft.find(node.args["input"]), node.dtype
+    shape = draft.shapes[name]
+    dims = (0, *range(2, len(shape)))
+    count = prod(shape) // shape[1]
+    wide, thin = build_like(shape, dtype), build_like((1, shape[1]) + (1,) * (len(shape) - 2), dtype)
+
+    def average(value: str) -> str:
+        total = draft.reduce("sum", value, dims=dims, keepdim=True, dtype=dtype)
+        return draft.point("mul", [total, 1.0 / count], like=thin)
+
+    distance = draft.point("sub", [name, average(name)], like=wide)
+    spread = average(draft.point("mul", [distance, distance], like=wide))
+    scale = draft.point("rsqrt", [draft.point("add", [spread, node.get_number("eps")], like=thin)], like=thin)
+    normal = draft.point("mul", [distance, scale], like=wide)
+    return shift_and_scale(draft, normal, node=node)
+
+
 def write_batch_norm(draft: Draft, node: Node) -> str:
     """At inference: minus the running mean, over the running deviation, a channel; then weight and bias."""
     name = draft.find(node.args["input"])

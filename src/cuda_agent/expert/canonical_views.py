@@ -123,18 +123,81 @@ def write_gather(draft: Draft, node: Node) -> str:
     return draft.add("gather", args, shape=node.shape, dtype=node.dtype)
 
 
-def write_index(draft: Draft, node: Node) -> str:
-    """Leading dimensions picked by index tensors."""
-    indices = node.args["indices"]
-    if not isinstance(indices, list) or any(item is None for item in indices):
-        raise UnsupportedError("indexing that skips leading dimensions is beyond me")
-    named = [draft.find(item) for item in indices]
-    if any(draft.dtypes[name] == "bool" for name in named):
+def add_permute(draft: Draft, name: str, *, order: list[int]) -> str:
+    """Dimensions in another order."""
+    if order == list(range(len(order))):
+        return name
+    shape = tuple(draft.shapes[name][dim] for dim in order)
+    args: dict[str, JsonValue] = {"input": {"ref": name}, "dims": [*order]}
+    return draft.add("permute", args, shape=shape, dtype=draft.dtypes[name])
+
+
+def add_index(draft: Draft, name: str, *, picked: dict[int, str]) -> str:
+    """Some dimensions picked by index tensors, as indexing in torch places what they give.
+
+    Raises:
+        UnsupportedError: an index is a mask.
+    """
+    if any(draft.dtypes[index] == "bool" for index in picked.values()):
         raise UnsupportedError("indexing by a mask gives a size that depends on the data")
+    dims = sorted(picked)
+    rest = [dim for dim in range(len(draft.shapes[name])) if dim not in picked]
+    front = add_permute(draft, name, order=[*dims, *rest])
+    shapes = [draft.shapes[picked[dim]] for dim in dims]
+    wide = tuple(max(sizes) for sizes in zip(*pad_shapes(shapes), strict=True))
+    shape = (*wide, *(draft.shapes[name][dim] for dim in rest))
+    refs: list[JsonValue] = [{"ref": picked[dim]} for dim in dims]
+    args: dict[str, JsonValue] = {"input": {"ref": front}, "indices": refs}
+    result = draft.add("index", args, shape=shape, dtype=draft.dtypes[name])
+    is_together = dims == list(range(dims[0], dims[-1] + 1))
+    ahead = [dim for dim in rest if dim < dims[0]] if is_together else []
+    order = [len(wide) + place for place in range(len(ahead))] + list(range(len(wide)))
+    order += [dim for dim in range(len(shape)) if dim not in order]
+    return add_permute(draft, result, order=order)
+
+
+def pad_shapes(shapes: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """Shapes of one rank, for broadcasting."""
+    rank = max(len(shape) for shape in shapes)
+    return [(1,) * (rank - len(shape)) + shape for shape in shapes]
+
+
+def write_index(draft: Draft, node: Node) -> str:
+    """Dimensions picked by index tensors."""
+    indices = node.args["indices"]
+    assert isinstance(indices, list)
+    picked = {dim: draft.find(item) for dim, item in enumerate(indices) if item is not None}
+    return add_index(draft, draft.find(node.args["self"]), picked=picked)
+
+
+def write_index_select(draft: Draft, node: Node) -> str:
+    """One dimension picked by an index tensor."""
     name = draft.find(node.args["self"])
-    refs: list[JsonValue] = [{"ref": item} for item in named]
-    args: dict[str, JsonValue] = {"input": {"ref": name}, "indices": refs}
-    return draft.add("index", args, shape=node.shape, dtype=node.dtype)
+    dim = node.get_int("dim") % len(draft.shapes[name])
+    return add_index(draft, name, picked={dim: draft.find(node.args["index"])})
+
+
+def write_flip(draft: Draft, node: Node) -> str:
+    """Some dimensions in reverse order."""
+    name = draft.find(node.args["self"])
+    shape = draft.shapes[name]
+    for dim in node.get_ints("dims"):
+        size = shape[dim]
+        if size > 1:
+            name = add_slice(draft, name, dim=dim % len(shape), start=size - 1, step=-1, size=size)
+    return name
+
+
+def write_repeat(draft: Draft, node: Node) -> str:
+    """The whole tensor several times along each dimension."""
+    name, times = draft.find(node.args["self"]), node.get_ints("repeats")
+    shape = (1,) * (len(times) - len(draft.shapes[name])) + draft.shapes[name]
+    thin = tuple(part for size in shape for part in (1, size))
+    wide = tuple(part for count, size in zip(times, shape, strict=True) for part in (count, size))
+    name = draft.reshape(name, thin)
+    if wide != thin:
+        name = draft.add("expand", {"input": {"ref": name}}, shape=wide, dtype=node.dtype)
+    return draft.reshape(name, node.shape)
 
 
 def write_embedding(draft: Draft, node: Node) -> str:

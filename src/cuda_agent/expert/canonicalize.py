@@ -16,22 +16,34 @@ from cuda_agent.expert.canonical import (
     write_point,
     write_pow,
     write_sum,
+    write_truth,
     write_var,
 )
-from cuda_agent.expert.canonical_norms import write_batch_norm, write_group_norm
+from cuda_agent.expert.canonical_linear import write_product
+from cuda_agent.expert.canonical_norms import write_batch_norm, write_group_norm, write_live_norm
 from cuda_agent.expert.canonical_views import (
     write_broadcast,
     write_cat,
     write_embedding,
     write_expand,
+    write_flip,
     write_gather,
     write_index,
+    write_index_select,
     write_part,
     write_permute,
+    write_repeat,
     write_reshape,
     write_same,
     write_select,
     write_slice,
+)
+from cuda_agent.expert.canonical_windows import (
+    write_adaptive_avg_pool,
+    write_avg_pool,
+    write_convolution,
+    write_max_pool,
+    write_pad,
 )
 from cuda_agent.expert.graph import Graph, Node, Source
 
@@ -44,26 +56,29 @@ BINARY = (
     "logical_or", "logical_xor",
 )  # fmt: skip
 
-NORMS: dict[str, Rule] = {
+FIRSTS: dict[str, Rule] = {
+    "max_pool2d_with_indices": write_max_pool(2),
+    "max_pool3d_with_indices": write_max_pool(3),
+    "_native_batch_norm_legit": write_live_norm,
     "native_group_norm": write_group_norm,
     "_native_batch_norm_legit_no_training": write_batch_norm,
 }
-"""Normalisations whose first result is the normalised tensor."""
+"""Operations of several results, of which the first is the one that is wanted."""
 
 
 def write_item(draft: Draft, node: Node) -> str:
-    """One of several results: a part of a tensor, or what a normalisation gives first.
+    """One of several results: a part of a tensor, or what is computed first.
 
     Raises:
-        UnsupportedError: it is another result than the first of a normalisation.
+        UnsupportedError: it is another result than the first.
     """
     whole = draft.get_traced(node.args["0"])
     packet = find_packet(whole)
-    if packet not in NORMS:
+    if packet not in FIRSTS:
         return write_part(draft, node)
     if node.get_int("1") != 0:
-        raise UnsupportedError(f"the statistics that {whole.op} returns are beyond me")
-    return NORMS[packet](draft, whole.model_copy(update={"shape": node.shape, "dtype": node.dtype}))
+        raise UnsupportedError(f"the further results of {whole.op} are beyond me")
+    return FIRSTS[packet](draft, whole.model_copy(update={"shape": node.shape, "dtype": node.dtype}))
 
 
 RULES: dict[str, Rule] = {
@@ -76,6 +91,18 @@ RULES: dict[str, Rule] = {
     "square": write_composed(("mul", ("x", "x"))),
     "silu": write_composed(("sigmoid", ("x",)), ("mul", ("x", "s0"))),
     "erfc": write_composed(("erf", ("x",)), ("sub", (1.0, "s0"))),
+    "tan": write_composed(("sin", ("x",)), ("cos", ("x",)), ("div", ("s0", "s1"))),
+    "cosh": write_composed(
+        ("exp", ("x",)), ("reciprocal", ("s0",)), ("add", ("s0", "s1")), ("mul", ("s2", 0.5))
+    ),
+    "acosh": write_composed(
+        ("sub", ("x", 1.0)),
+        ("add", ("s0", 2.0)),
+        ("mul", ("s0", "s1")),
+        ("sqrt", ("s2",)),
+        ("add", ("s0", "s3")),
+        ("log1p", ("s4",)),
+    ),
     "exp2": write_composed(("mul", ("x", 0.6931471805599453)), ("exp", ("s0",))),
     "log2": write_composed(("log", ("x",)), ("mul", ("s0", 1.4426950408889634))),
     "log10": write_composed(("log", ("x",)), ("mul", ("s0", 0.4342944819032518))),
@@ -127,6 +154,22 @@ RULES: dict[str, Rule] = {
     "gather": write_gather,
     "index": write_index,
     "embedding": write_embedding,
+    "index_select": write_index_select,
+    "flip": write_flip,
+    "repeat": write_repeat,
+    "any": write_truth("amax"),
+    "all": write_truth("amin"),
+    "constant_pad_nd": write_pad,
+    "avg_pool1d": write_avg_pool(1),
+    "avg_pool2d": write_avg_pool(2),
+    "avg_pool3d": write_avg_pool(3),
+    "_adaptive_avg_pool2d": write_adaptive_avg_pool,
+    "_adaptive_avg_pool3d": write_adaptive_avg_pool,
+    "convolution": write_convolution,
+    "mm": write_product("self", "mat2"),
+    "bmm": write_product("self", "mat2"),
+    "addmm": write_product("mat1", "mat2", bias="self"),
+    "baddbmm": write_product("batch1", "batch2", bias="self"),
     **dict.fromkeys(("clone", "contiguous", "alias", "detach", "lift_fresh_copy", "dropout"), write_same),
 }
 """One rule for each ATen operation that the expert knows."""
@@ -154,7 +197,7 @@ def canonicalize(graph: Graph) -> Graph:
             draft.renamed[source.name] = number
     for node in graph.nodes:
         packet = find_packet(node)
-        if packet in (*MANY, *CHECKS, *NORMS):
+        if packet in (*MANY, *CHECKS, *FIRSTS):
             continue
         if packet not in RULES or (packet in TRUTHS_ONLY and node.dtype != "bool"):
             raise UnsupportedError(f"I have no kernel for the operation {node.op} yet")

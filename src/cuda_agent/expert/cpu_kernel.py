@@ -48,6 +48,10 @@ class CpuKernel(KernelWriter):
         head = f"static void {self.kernel.name}({self._declare(self.find_arguments())}) {{"
         return f"{head}\n{self._take_lines()}\n}}\n"
 
+    def write_call(self) -> str:
+        """The call from `fused`."""
+        return f"{self.kernel.name}({', '.join(self.find_arguments())});"
+
     # Rows
 
     def _get_total_lane(self, total: int) -> Lane:

@@ -2,7 +2,8 @@
 
 from cuda_agent.expert.choice import Choice
 from cuda_agent.expert.cpu_kernel import ELEMENTS, CpuKernel
-from cuda_agent.expert.plan import Buffer, Plan, Role
+from cuda_agent.expert.cpu_product import CpuProduct
+from cuda_agent.expert.plan import Buffer, Kernel, Plan, Product, Role
 from cuda_agent.expert.template import load_template
 
 BITS = ("bfloat16", "float16")
@@ -18,14 +19,20 @@ def write_pointer(buffer: Buffer) -> str:
     return f"{kind}* {buffer.name} = {buffer.name}_.data<{kind}>();"
 
 
+def build_step(step: Kernel | Product, plan: Plan, *, choice: Choice) -> CpuKernel | CpuProduct:
+    """The writer of one step."""
+    return CpuProduct(step) if isinstance(step, Product) else CpuKernel(step, plan, choice=choice)
+
+
 def emit_cpu(plan: Plan, choice: Choice, *, comment: str) -> str:
     """The source of `kernels/fused.cpp`; `comment` explains the plan at its top."""
-    kernels = [CpuKernel(kernel, plan, choice=choice) for kernel in plan.kernels]
+    steps = [build_step(step, plan, choice=choice) for step in plan.steps]
     return load_template(
         "fused.cpp.jinja",
         comment=comment.splitlines(),
-        kernels=[kernel.write() for kernel in kernels],
+        kernels=[step.write() for step in steps],
+        has_products=bool(plan.products),
         arguments=[f"kernel::Tensor {buffer.name}_" for buffer in plan.buffers],
         pointers=[write_pointer(buffer) for buffer in plan.buffers],
-        calls=[f"{one.kernel.name}({', '.join(one.find_arguments())});" for one in kernels],
+        calls=[step.write_call() for step in steps],
     )

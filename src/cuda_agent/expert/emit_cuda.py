@@ -3,10 +3,14 @@
 from cuda_agent.expert.choice import Choice
 from cuda_agent.expert.collapse import has_columns
 from cuda_agent.expert.cuda_kernel import ELEMENTS, CudaKernel
+from cuda_agent.expert.cuda_product import CudaProduct, suits_library
 from cuda_agent.expert.cuda_shape import TOTAL_BLOCKS
 from cuda_agent.expert.ops import DTYPE_BYTES
-from cuda_agent.expert.plan import Buffer, Kernel, Plan, Role
+from cuda_agent.expert.plan import Buffer, Kernel, Plan, Product, Role
 from cuda_agent.expert.template import load_template
+
+HEADERS = {False: "device_product.h", True: "cublas_product.h"}
+"""The header for products, in tiles and through the library."""
 
 PARTIALS = "partials"
 """Scratch buffer for what each block adds to the totals."""
@@ -27,14 +31,16 @@ def split_loops(kernel: Kernel) -> list[Kernel]:
 
 def plan_partials(plan: Plan) -> Plan:
     """The plan as CUDA needs it: kernels of one column loop, and scratch memory for totals."""
-    kernels = tuple(part for kernel in plan.kernels for part in split_loops(kernel))
-    count = max((len(kernel.totals) for kernel in kernels), default=0)
+    steps = tuple(
+        part for step in plan.steps for part in ([step] if isinstance(step, Product) else split_loops(step))
+    )
+    count = max((len(kernel.totals) for kernel in plan.kernels), default=0)
     if not count:
-        return plan.model_copy(update={"kernels": kernels})
+        return plan.model_copy(update={"steps": steps})
     partials = Buffer(
         name=PARTIALS, role=Role.SCRATCH, node="", shape=(count * TOTAL_BLOCKS,), dtype="float64"
     )
-    return plan.model_copy(update={"kernels": kernels, "buffers": (*plan.buffers, partials)})
+    return plan.model_copy(update={"steps": steps, "buffers": (*plan.buffers, partials)})
 
 
 def write_pointer(buffer: Buffer) -> list[str]:
@@ -45,16 +51,30 @@ def write_pointer(buffer: Buffer) -> list[str]:
     return [taken, f'check_aligned({buffer.name}, "{buffer.name}");']
 
 
+def build_step(step: Kernel | Product, plan: Plan, *, choice: Choice) -> CudaKernel | CudaProduct:
+    """The writer of one step."""
+    return CudaProduct(step) if isinstance(step, Product) else CudaKernel(step, plan, choice=choice)
+
+
+def find_product_headers(plan: Plan) -> list[str]:
+    """The headers that the products of a plan need."""
+    headers = {
+        "cublas_product.h" if suits_library(product) else "device_product.h" for product in plan.products
+    }
+    return sorted(headers)
+
+
 def emit_cuda(plan: Plan, choice: Choice, *, comment: str) -> str:
     """The source of `kernels/fused.cu`; `comment` explains the plan at its top."""
-    kernels = [CudaKernel(kernel, plan, choice=choice) for kernel in plan.kernels]
+    steps = [build_step(step, plan, choice=choice) for step in plan.steps]
     return load_template(
         "fused.cu.jinja",
         comment=comment.splitlines(),
         is_narrow=all(DTYPE_BYTES[buffer.dtype] <= 2 for buffer in plan.buffers),
-        kernels=[kernel.write() for kernel in kernels],
+        kernels=[step.write() for step in steps],
+        headers=find_product_headers(plan),
         arguments=[f"kernel::Tensor {buffer.name}_" for buffer in plan.buffers],
         pointers=[line for buffer in plan.buffers for line in write_pointer(buffer)],
         anchor=plan.outputs[0],
-        launches=[line for kernel in kernels for line in kernel.write_launches()],
+        launches=[line for step in steps for line in step.write_launches()],
     )

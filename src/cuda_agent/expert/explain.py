@@ -1,10 +1,11 @@
 """A plan in words, for the head of the source file and for the reader of an episode."""
 
 from cuda_agent.expert.choice import Choice
-from cuda_agent.expert.plan import Kernel, Level, Plan
+from cuda_agent.expert.plan import Kernel, Level, Plan, Product
 from cuda_agent.expert.schedule import Pass, build_schedule
 
 MIB = float(1 << 20)
+GIGA = 1e9
 
 
 def count(number: int, noun: str) -> str:
@@ -53,9 +54,18 @@ def explain_kernel(kernel: Kernel, choice: Choice) -> list[str]:
     return lines
 
 
+def explain_step(step: Kernel | Product, choice: Choice) -> list[str]:
+    """One step of a plan."""
+    if isinstance(step, Kernel):
+        return explain_kernel(step, choice)
+    sizes = f"{step.rows} x {step.depth} by {step.depth} x {step.cols}"
+    how = "matrix product" if step.batch == 1 else f"{step.batch} matrix products"
+    return [f"{step.name}: {how}, {sizes}, {step.operations / GIGA:.2f} billion operations"]
+
+
 def explain_plan(plan: Plan, choice: Choice) -> str:
     """The whole plan, a line for each kernel and pass."""
-    kernels = [line for kernel in plan.kernels for line in explain_kernel(kernel, choice)]
+    kernels = [line for step in plan.steps for line in explain_step(step, choice)]
     traffic = f"Inputs and outputs are {plan.touched_bytes / MIB:.1f} MiB together."
     names = [f"{buffer.name} = {buffer.node} {buffer.dtype}{list(buffer.shape)}" for buffer in plan.buffers]
     return "\n".join([*kernels, traffic, "Buffers: " + "; ".join(names), "Choices: " + choice.describe()])

@@ -9,9 +9,10 @@ from cuda_agent.expert.domain import Dim, Domain
 from cuda_agent.expert.graph import Graph
 from cuda_agent.expert.index import Affine, IrregularError, RefineError, join_index
 from cuda_agent.expert.layout import Layout, find_needs, find_reductions
-from cuda_agent.expert.lower import build_lowering
+from cuda_agent.expert.lower import RULES, build_lowering
+from cuda_agent.expert.lower_product import build_product, find_products
 from cuda_agent.expert.lowering import CutError, Lowering, PieceError, Place
-from cuda_agent.expert.plan import Access, Buffer, Kernel, Level, Plan, Role, Store
+from cuda_agent.expert.plan import Access, Buffer, Kernel, Level, Plan, Product, Role, Store
 
 LONG_ROW = 1 << 14
 """A tensor of more elements than this is not treated as a single row: that would keep one thread busy."""
@@ -152,19 +153,38 @@ def build_kernel(lowering: Lowering, stores: list[Store]) -> Kernel:
 def group_roots(layout: Layout) -> list[Group]:
     """Roots that can share a kernel: same domain, something read in common, neither needing the other."""
     graph, stored = layout.graph, layout.find_stored()
+    products = find_products(graph)
     groups: list[Group] = []
     for root in layout.find_roots():
+        if root in products:
+            groups.append(Group((root,), build_flat(graph.shapes[root])))
+            continue
         domain = choose_domain(graph, root, stored=stored)
         needs = find_needs(graph, root, stored=stored)
         for place, group in enumerate(groups):
             theirs = set().union(*(find_needs(graph, member, stored=stored) for member in group.roots))
             later = {name for other in groups[place:] for name in other.roots}
-            if group.domain == domain and needs & theirs and not needs & later:
+            is_product = group.roots[0] in products
+            if not is_product and group.domain == domain and needs & theirs and not needs & later:
                 groups[place] = Group((*group.roots, root), domain)
                 break
         else:
             groups.append(Group((root,), domain))
     return groups
+
+
+def build_steps(layout: Layout, group: Group) -> list[Kernel] | list[Product]:
+    """The product that fills a root, or the kernels that store a group of roots.
+
+    Raises:
+        CutError: something must be in memory first.
+        IrregularError: no splitting of loops makes every index affine.
+    """
+    root = group.roots[0]
+    if root not in find_products(layout.graph):
+        return lower_group(layout, group)
+    buffer = next(b for b in layout.build_buffers() if b.node == root and b.role is not Role.SOURCE)
+    return [build_product(layout, root, buffer=buffer, rules=RULES)]
 
 
 def try_fuse(layout: Layout) -> Plan:
@@ -174,15 +194,15 @@ def try_fuse(layout: Layout) -> Plan:
         CutError: something must be in memory first.
     """
     buffers = layout.build_buffers()
-    kernels: list[Kernel] = []
+    steps: list[Kernel | Product] = []
     for group in group_roots(layout):
         try:
-            kernels += lower_group(layout, group)
+            steps += build_steps(layout, group)
         except IrregularError as error:
             raise CutError(find_blocker(layout, group.roots), str(error)) from error
-    named = tuple(kernel.model_copy(update={"name": f"kernel{k}"}) for k, kernel in enumerate(kernels))
+    named = tuple(step.model_copy(update={"name": f"kernel{k}"}) for k, step in enumerate(steps))
     outputs = {buffer.node: buffer.name for buffer in buffers if buffer.role is Role.OUTPUT}
-    return Plan(kernels=named, buffers=buffers, outputs=tuple(outputs[name] for name in layout.graph.outputs))
+    return Plan(steps=named, buffers=buffers, outputs=tuple(outputs[name] for name in layout.graph.outputs))
 
 
 def find_blocker(layout: Layout, roots: tuple[str, ...]) -> str:
@@ -205,7 +225,7 @@ def fuse_graph(graph: Graph) -> Plan:
     Raises:
         IrregularError: an operation cannot be written as a loop nest at all.
     """
-    layout = Layout(graph)
+    layout = Layout(graph, find_products(graph))
     for _ in range(len(graph.nodes) + 1):
         try:
             return try_fuse(layout)

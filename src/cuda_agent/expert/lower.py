@@ -6,6 +6,7 @@ from cuda_agent.expert import ops
 from cuda_agent.expert.domain import Domain
 from cuda_agent.expert.graph import Graph
 from cuda_agent.expert.lower_point import lower_full, lower_iota, lower_point
+from cuda_agent.expert.lower_product import lower_product
 from cuda_agent.expert.lower_reduction import lower_reduction
 from cuda_agent.expert.lower_view import (
     lower_cat,
@@ -15,18 +16,21 @@ from cuda_agent.expert.lower_view import (
     lower_permute,
     lower_reshape,
     lower_slice,
+    lower_windows,
 )
 from cuda_agent.expert.lowering import Lowering, LoweringRule
 
 RULES: dict[str, LoweringRule] = {
     **dict.fromkeys(ops.POINTWISE, lower_point),
     **dict.fromkeys(ops.REDUCTIONS, lower_reduction),
+    ops.PRODUCT: lower_product,
     "full": lower_full,
     "iota": lower_iota,
     "reshape": lower_reshape,
     "expand": lower_expand,
     "permute": lower_permute,
     "slice": lower_slice,
+    "windows": lower_windows,
     "cat": lower_cat,
     "index": lower_index,
     "gather": lower_gather,

@@ -41,6 +41,19 @@ def lower_slice(lowering: Lowering, node: Node, *, place: Place) -> int:
     return lowering.lower(node.get_ref("input"), Place(tuple(index), place.piece))
 
 
+def lower_windows(lowering: Lowering, node: Node, *, place: Place) -> int:
+    """What a window holds: its own place and the place within it together make the index."""
+    strides, dilations = node.get_ints("strides"), node.get_ints("dilations")
+    rank = len(strides)
+    lead = len(node.shape) - 2 * rank
+    inner, outer = place.index[lead : lead + rank], place.index[lead + rank :]
+    moved = [
+        one.scale(stride) + tap.scale(dilation)
+        for one, stride, tap, dilation in zip(outer, strides, inner, dilations, strict=True)
+    ]
+    return lowering.lower(node.get_ref("input"), Place((*place.index[:lead], *moved), place.piece))
+
+
 def lower_cat(lowering: Lowering, node: Node, *, place: Place) -> int:
     """The part in which the index lies.
 

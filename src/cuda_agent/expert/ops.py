@@ -62,6 +62,9 @@ DEAR = 10
 REDUCTIONS = ("sum", "amax", "amin", "prod")
 """Reductions over some dimensions, which disappear."""
 
+PRODUCT = "matmul"
+"""The product of two matrices, or of two batches of matrices: a step of its own in a plan."""
+
 
 def find_common_lane(lanes: list[Lane]) -> Lane:
     """The lane that holds all of these without loss, as far as there is one."""

@@ -155,15 +155,80 @@ class Kernel(Record):
         )
 
 
-class Plan(Record):
-    """All kernels of a module, in order."""
+class Digit(Record):
+    """One digit of an index: what a part of it counts, and how far apart its elements lie."""
 
-    kernels: tuple[Kernel, ...]
+    count: int
+    """How far it counts."""
+    stride: int
+    """Elements from one to the next."""
+
+
+class Operand(Record):
+    """A matrix, or a batch of them, that lies in a buffer in some regular way."""
+
+    buffer: str
+    """Where it lies."""
+    offset: int
+    """Its first element."""
+    batch: tuple[Digit, ...] = ()
+    """How the matrices of a batch lie, the outermost digit first; none means that all are the same."""
+    rows: tuple[Digit, ...]
+    """How its rows lie."""
+    cols: tuple[Digit, ...]
+    """How its columns lie."""
+
+    def get_stride(self, axis: str) -> int | None:
+        """Elements from one index of `batch`, `rows` or `cols` to the next; None where it is not even."""
+        digits: tuple[Digit, ...] = getattr(self, axis)
+        return digits[0].stride if len(digits) == 1 else 0 if not digits else None
+
+
+class Product(Record):
+    """Matrix products, one for each matrix of a batch: `out[b] = left[b] @ right[b]`, row-major."""
+
+    name: str
+    """A C++ identifier."""
+    out: str
+    """The buffer that is filled."""
+    batch: int
+    """How many products."""
+    rows: int
+    """Rows of the left operand and of the result."""
+    cols: int
+    """Columns of the right operand and of the result."""
+    depth: int
+    """Columns of the left operand, rows of the right one."""
+    left: Operand
+    """The left operand."""
+    right: Operand
+    """The right operand."""
+
+    @property
+    def operations(self) -> int:
+        """Multiplications and additions."""
+        return 2 * self.batch * self.rows * self.cols * self.depth
+
+
+class Plan(Record):
+    """All steps of a module, in order."""
+
+    steps: tuple[Kernel | Product, ...]
     """Each after those whose results it reads."""
     buffers: tuple[Buffer, ...]
     """Everything they read or write."""
     outputs: tuple[str, ...]
     """Names of the buffers that are returned, in the order of the graph's outputs."""
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """The steps that are loop nests."""
+        return tuple(step for step in self.steps if isinstance(step, Kernel))
+
+    @property
+    def products(self) -> tuple[Product, ...]:
+        """The steps that are matrix products."""
+        return tuple(step for step in self.steps if isinstance(step, Product))
 
     def get_buffer(self, name: str) -> Buffer:
         """The buffer of that name."""

@@ -8,6 +8,10 @@ from cuda_agent.expert import ops
 from cuda_agent.expert.canonical import name_operands
 from cuda_agent.expert.canonicalize import find_read_sources
 from cuda_agent.expert.graph import Graph, Node, replace_refs
+from cuda_agent.expert.rewrite_linear import rewrite_product
+
+MOST_ROUNDS = 200
+"""More rounds than this are never needed: each rewrites one product, or is the last."""
 
 Known = dict[str, Node]
 """Nodes by name."""
@@ -185,10 +189,10 @@ def drop_dead(graph: Graph) -> Graph:
 
 def rewrite_graph(graph: Graph) -> Graph:
     """Every rewrite, until nothing changes."""
-    for _ in range(8):
+    for _ in range(MOST_ROUNDS):
         before = graph
-        for step in (drop_identities, merge_equal, share_exponential, drop_dead):
+        for step in (drop_identities, merge_equal, share_exponential, drop_dead, rewrite_product):
             graph = step(graph)
         if graph == before:
             break
-    return graph
+    return drop_dead(graph)

@@ -12,7 +12,7 @@ from cuda_agent.expert.canonicalize import canonicalize
 from cuda_agent.expert.choice import Choice
 from cuda_agent.expert.constructor import SignatureError
 from cuda_agent.expert.emit_cpu import emit_cpu
-from cuda_agent.expert.emit_cuda import emit_cuda, plan_partials
+from cuda_agent.expert.emit_cuda import emit_cuda, find_product_headers, plan_partials
 from cuda_agent.expert.emit_model import emit_model
 from cuda_agent.expert.explain import explain_plan
 from cuda_agent.expert.fuse import fuse_graph
@@ -28,7 +28,7 @@ TRACE_LIMITS = Limits(wall_s=180.0, output_bytes=16 << 20)
 """Enough for a module of some hundred operations and inputs of some gigabytes."""
 
 HEADERS = {Target.CPU: ("vec.h", "vec_math.h"), Target.CUDA: ("device.h",)}
-"""Headers that the emitted source includes, from the templates' folder."""
+"""Headers that every emitted source includes, from the templates' folder."""
 
 SOURCES = {Target.CPU: "kernels/fused.cpp", Target.CUDA: "kernels/fused.cu"}
 """The emitted source."""
@@ -36,6 +36,13 @@ SOURCES = {Target.CPU: "kernels/fused.cpp", Target.CUDA: "kernels/fused.cu"}
 
 class StudyError(Exception):
     """The module cannot be optimised by the expert; the message is the reason, for the reader."""
+
+
+def find_headers(plan: Plan, target: Target) -> tuple[str, ...]:
+    """The headers that the emitted source of a plan includes."""
+    if target is Target.CUDA:
+        return (*HEADERS[target], *find_product_headers(plan))
+    return (*HEADERS[target], *(("product.h",) if plan.products else ()))
 
 
 @dataclass(frozen=True)
@@ -63,7 +70,7 @@ class Study:
         files = {}
         if is_first:
             files["model_new.py"] = emit_model(self.graph, self.plan, source=self.source)
-            for name in HEADERS[self.target]:
+            for name in find_headers(self.plan, self.target):
                 files[f"kernels/{name}"] = (TEMPLATES / name).read_text()
         files[SOURCES[self.target]] = self.write_kernels(choice)
         return files

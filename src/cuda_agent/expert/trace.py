@@ -28,6 +28,7 @@ OPENED = (
     "logsumexp",
     "var", "var_mean", "std", "mse_loss", "smooth_l1_loss", "huber_loss", "addcmul", "addcdiv", "rsub",
     "masked_fill", "linalg_vector_norm", "norm", "glu", "log_sigmoid_forward", "binary_cross_entropy",
+    "upsample_bilinear2d", "upsample_nearest2d",
 )  # fmt: skip
 """Composite operations that are traced as their parts, so that the parts can be fused anew."""
 

@@ -1,0 +1,251 @@
+"""Canonical forms of padding, pooling and convolution: windows that slide over the last dimensions."""
+
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+from pydantic import JsonValue
+
+from cuda_agent.expert.canonical import Draft, Rule, UnsupportedError
+from cuda_agent.expert.canonical_linear import add_product
+from cuda_agent.expert.canonical_views import add_slice
+from cuda_agent.expert.graph import Node
+
+MOST_TAPS = 49
+"""A window of more elements than this is not written out element by element."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """How windows slide over the last dimensions; one entry for each of them."""
+
+    sizes: tuple[int, ...]
+    """Elements of a window."""
+    strides: tuple[int, ...]
+    """From one window to the next."""
+    pads: tuple[int, ...]
+    """Elements put before and after."""
+    dilations: tuple[int, ...]
+    """From one element of a window to the next."""
+
+    def count_windows(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """How many whole windows fit over the padded dimensions."""
+        reaches = [
+            dilation * (size - 1) + 1 for size, dilation in zip(self.sizes, self.dilations, strict=True)
+        ]
+        wide = [size + 2 * pad for size, pad in zip(shape[-len(self.sizes) :], self.pads, strict=True)]
+        return tuple(
+            (size - reach) // stride + 1
+            for size, reach, stride in zip(wide, reaches, self.strides, strict=True)
+        )
+
+
+def spread(values: tuple[int, ...], rank: int, *, default: int) -> tuple[int, ...]:
+    """One entry for each dimension of a window."""
+    if not values:
+        return (default,) * rank
+    return values if len(values) == rank else values * rank
+
+
+def read_window(node: Node, rank: int) -> Window:
+    """The window of a pooling operation."""
+    sizes = spread(node.get_ints("kernel_size"), rank, default=1)
+    strides = node.get_ints("stride")
+    return Window(
+        sizes=sizes,
+        strides=spread(strides, rank, default=1) if strides else sizes,
+        pads=spread(node.get_ints("padding"), rank, default=0),
+        dilations=spread(node.get_ints("dilation"), rank, default=1),
+    )
+
+
+def add_pad(draft: Draft, name: str, *, dim: int, before: int, after: int, value: float) -> str:
+    """Elements of one value before and after along a dimension; negative counts take elements away."""
+    shape = draft.shapes[name]
+    dim %= len(shape)
+    if before < 0 or after < 0:
+        size = shape[dim] + min(before, 0) + min(after, 0)
+        name = add_slice(draft, name, dim=dim, start=max(0, -before), size=size)
+        shape = draft.shapes[name]
+    dtype = draft.dtypes[name]
+    parts = []
+    for count, at in ((before, 0), (after, 1)):
+        if count > 0:
+            wide = (*shape[:dim], count, *shape[dim + 1 :])
+            parts.append((at, draft.add("full", {"value": value}, shape=wide, dtype=dtype)))
+    if not parts:
+        return name
+    named = [*(part for at, part in parts if at == 0), name, *(part for at, part in parts if at == 1)]
+    total = shape[dim] + max(before, 0) + max(after, 0)
+    refs: list[JsonValue] = [{"ref": item} for item in named]
+    padded = (*shape[:dim], total, *shape[dim + 1 :])
+    return draft.add("cat", {"inputs": refs, "dim": dim}, shape=padded, dtype=dtype)
+
+
+def write_pad(draft: Draft, node: Node) -> str:
+    """constant_pad_nd: pairs of counts, the last dimension's first."""
+    name, counts = draft.find(node.args["self"]), node.get_ints("pad")
+    value = node.get_number("value")
+    for place in range(len(counts) // 2):
+        before, after = counts[2 * place : 2 * place + 2]
+        name = add_pad(draft, name, dim=-1 - place, before=before, after=after, value=value)
+    return name
+
+
+def pad_window(draft: Draft, name: str, *, window: Window, value: float) -> str:
+    """The tensor with what the windows reach beyond its edges."""
+    rank = len(window.pads)
+    for place, pad in enumerate(window.pads):
+        name = add_pad(draft, name, dim=place - rank, before=pad, after=pad, value=value)
+    return name
+
+
+def cut_taps(draft: Draft, name: str, *, window: Window, counts: tuple[int, ...]) -> list[str]:
+    """For each element of a window the tensor of what all windows have there.
+
+    Raises:
+        UnsupportedError: the window is too large for that.
+    """
+    if prod(window.sizes) > MOST_TAPS:
+        raise UnsupportedError(f"a window of {prod(window.sizes)} elements is beyond me")
+    rank, lead = len(counts), len(draft.shapes[name]) - len(counts)
+    taps = []
+    for tap in product(*(range(size) for size in window.sizes)):
+        part = name
+        for place in range(rank):
+            start, step = tap[place] * window.dilations[place], window.strides[place]
+            part = add_slice(draft, part, dim=lead + place, start=start, step=step, size=counts[place])
+        taps.append(part)
+    return taps
+
+
+def fold_taps(draft: Draft, op: str, *, taps: list[str], like: Node) -> str:
+    """All taps combined, in pairs, so that rounding errors stay small."""
+    while len(taps) > 1:
+        paired: list[str] = []
+        for place in range(0, len(taps) - 1, 2):
+            paired.append(draft.point(op, [taps[place], taps[place + 1]], like=like))
+        taps = paired + taps[len(taps) - len(taps) % 2 :]
+    return taps[0]
+
+
+def write_avg_pool(rank: int) -> Rule:
+    """A rule for the mean over windows."""
+
+    def rule(draft: Draft, node: Node) -> str:
+        window = read_window(node, rank)
+        whole = node.args.get("divisor_override")
+        if any(window.pads) and (node.args.get("count_include_pad") is False and whole is None):
+            raise UnsupportedError("a pooling that does not count its padding is beyond me")
+        name = draft.find(node.args["self"])
+        if window.count_windows(draft.shapes[name]) != node.shape[-rank:]:
+            raise UnsupportedError("a pooling with incomplete windows is beyond me")
+        padded = pad_window(draft, name, window=window, value=0.0)
+        taps = cut_taps(draft, padded, window=window, counts=node.shape[-rank:])
+        total = fold_taps(draft, "add", taps=taps, like=node)
+        divisor = whole if isinstance(whole, int) else prod(window.sizes)
+        return draft.point("mul", [total, 1.0 / divisor], like=node)
+
+    return rule
+
+
+def write_max_pool(rank: int) -> Rule:
+    """A rule for the greatest element of windows."""
+
+    def rule(draft: Draft, node: Node) -> str:
+        window = read_window(node, rank)
+        name = draft.find(node.args["self"])
+        if window.count_windows(draft.shapes[name]) != node.shape[-rank:]:
+            raise UnsupportedError("a pooling with incomplete windows is beyond me")
+        padded = pad_window(draft, name, window=window, value=float("-inf"))
+        taps = cut_taps(draft, padded, window=window, counts=node.shape[-rank:])
+        return fold_taps(draft, "maximum", taps=taps, like=node)
+
+    return rule
+
+
+def write_adaptive_avg_pool(draft: Draft, node: Node) -> str:
+    """The mean over equal blocks of the last dimensions.
+
+    Raises:
+        UnsupportedError: the blocks are of several sizes.
+    """
+    name = draft.find(node.args["self"])
+    shape, counts = draft.shapes[name], node.get_ints("output_size")
+    rank = len(counts)
+    sizes = shape[-rank:]
+    if any(size % count for size, count in zip(sizes, counts, strict=True)):
+        raise UnsupportedError("an adaptive pooling with blocks of several sizes is beyond me")
+    split = [part for size, count in zip(sizes, counts, strict=True) for part in (count, size // count)]
+    lead = len(shape) - rank
+    dims = tuple(lead + 2 * place + 1 for place in range(rank))
+    blocks = draft.reshape(name, (*shape[:lead], *split))
+    total = draft.reduce("sum", blocks, dims=dims, keepdim=False, dtype=node.dtype)
+    return draft.point("mul", [total, prod(counts) / prod(sizes)], like=node)
+
+
+def write_convolution(draft: Draft, node: Node) -> str:
+    """A product of the filters with what their windows hold; channel by channel where each has its own.
+
+    Raises:
+        UnsupportedError: it is a transposed one.
+    """
+    if node.args["transposed"] is True:
+        raise UnsupportedError("a transposed convolution is beyond me")
+    name, weight = draft.find(node.args["input"]), draft.find(node.args["weight"])
+    filters, depth, *sizes = draft.shapes[weight]
+    rank = len(sizes)
+    window = Window(
+        sizes=tuple(sizes),
+        strides=spread(node.get_ints("stride"), rank, default=1),
+        pads=spread(node.get_ints("padding"), rank, default=0),
+        dilations=spread(node.get_ints("dilation"), rank, default=1),
+    )
+    padded = pad_window(draft, name, window=window, value=0.0)
+    groups = node.get_int("groups")
+    if depth == 1 and filters == groups:
+        result = convolve_channels(draft, padded, weight=weight, window=window, like=node)
+    else:
+        result = convolve_groups(draft, padded, weight=weight, window=window, like=node)
+    if node.args.get("bias") is None:
+        return result
+    bias = draft.reshape(draft.find(node.args["bias"]), (filters,) + (1,) * rank)
+    return draft.point("add", [result, bias], like=node)
+
+
+def convolve_groups(draft: Draft, name: str, *, weight: str, window: Window, like: Node) -> str:
+    """Groups of channels, each with filters of its own: one matrix product a sample and group."""
+    counts, groups, batch = like.shape[2:], like.get_int("groups"), like.shape[0]
+    filters, depth, *sizes = draft.shapes[weight]
+    rows, inner = filters // groups, depth * prod(sizes)
+    windows = add_windows(draft, name, window=window, counts=counts)
+    right = draft.reshape(windows, (batch * groups, inner, prod(counts)))
+    thin, wide = (1, groups, rows, inner), (batch, groups, rows, inner)
+    left = draft.reshape(weight, thin)
+    left = draft.add("expand", {"input": {"ref": left}}, shape=wide, dtype=like.dtype)
+    left = draft.reshape(left, (batch * groups, rows, inner))
+    return draft.reshape(add_product(draft, left, right=right), like.shape)
+
+
+def add_windows(draft: Draft, name: str, *, window: Window, counts: tuple[int, ...]) -> str:
+    """What windows hold: dimensions of the window's elements, then dimensions of the windows."""
+    shape = draft.shapes[name]
+    lead = shape[: len(shape) - len(counts)]
+    args: dict[str, JsonValue] = {
+        "input": {"ref": name},
+        "strides": [*window.strides],
+        "dilations": [*window.dilations],
+    }
+    return draft.add("windows", args, shape=(*lead, *window.sizes, *counts), dtype=draft.dtypes[name])
+
+
+def convolve_channels(draft: Draft, name: str, *, weight: str, window: Window, like: Node) -> str:
+    """Each channel with a filter of its own: a sum of products, one for each element of the window."""
+    taps = cut_taps(draft, name, window=window, counts=like.shape[2:])
+    flat = draft.reshape(weight, (like.shape[1], len(taps)))
+    terms = []
+    for place, tap in enumerate(taps):
+        factor = add_slice(draft, flat, dim=1, start=place, size=1)
+        factor = draft.reshape(factor, (like.shape[1],) + (1,) * len(window.sizes))
+        terms.append(draft.point("mul", [tap, factor], like=like))
+    return fold_taps(draft, "add", taps=terms, like=like)
