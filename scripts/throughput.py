@@ -93,15 +93,17 @@ CUDA = """\
 #include <cuda_agent/kernel.h>
 #include <cmath>
 __global__ void fused_kernel(const float* a, float* b, int64_t n) {{
-  for (int64_t i = blockIdx.x * int64_t(blockDim.x) + threadIdx.x; i < n; i += int64_t(gridDim.x) * blockDim.x) {{
-    float v = a[i];
+  const int64_t i = blockIdx.x * int64_t(blockDim.x) + threadIdx.x;
+  if (i >= n) return;
+  float v = a[i];
 {body}
-    b[i] = v;
-  }}
+  b[i] = v;
 }}
 void fused(kernel::Tensor x, kernel::Tensor y) {{
   const int64_t n = x.numel();
-  fused_kernel<<<unsigned((n + {block} - 1) / {block}), {block}, 0, kernel::stream(x)>>>(x.data<const float>(), y.data<float>(), n);
+  const float* a = x.data<const float>();
+  float* b = y.data<float>();
+  fused_kernel<<<unsigned((n + {block} - 1) / {block}), {block}, 0, kernel::stream(x)>>>(a, b, n);
 }}
 EXPORT_KERNEL(fused, fused);
 """
@@ -109,8 +111,9 @@ PEER = """\
 import sys, time
 from torch.utils.cpp_extension import load_inline
 start = time.monotonic()
-load_inline("peer", cpp_sources="torch::Tensor fused(torch::Tensor x);", {kind}_sources=open(sys.argv[1]).read(),
-            functions=["fused"], build_directory=sys.argv[2], extra_cflags=["-O3", "-fopenmp"])
+load_inline("peer", cpp_sources="torch::Tensor fused(torch::Tensor x);",
+            {kind}_sources=open(sys.argv[1]).read(), functions=["fused"], build_directory=sys.argv[2],
+            extra_cflags=["-O3", "-fopenmp"])
 print(time.monotonic() - start)
 """
 PEER_CALL = """
@@ -269,7 +272,7 @@ def compare_build(chain: Chain, target: Target) -> str:
         source.write_text(text, encoding="utf-8")
         program = textwrap.dedent(PEER.format(kind=kind))
         if target is Target.CPU:
-            program = program.replace('cpp_sources="torch::Tensor fused(torch::Tensor x);", ', "")
+            program = program.replace('cpp_sources="torch::Tensor fused(torch::Tensor x);",', "")
         done = subprocess.run(
             [sys.executable, "-c", program, str(source), str(Path(folder) / "build")],
             capture_output=True,
@@ -279,7 +282,8 @@ def compare_build(chain: Chain, target: Target) -> str:
         )
     if done.returncode:
         return f"the same kernel against torch's headers: not built: {done.stderr.strip().splitlines()[-1:]}"
-    return f"the same kernel against torch's headers, load_inline: {float(done.stdout.split()[-1]):.1f} s to build"
+    built_s = float(done.stdout.split()[-1])
+    return f"the same kernel against torch's headers, load_inline: {built_s:.1f} s to build"
 
 
 if __name__ == "__main__":

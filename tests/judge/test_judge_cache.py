@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cuda_agent.errors import InfrastructureError
-from cuda_agent.judge.judge import find_compile_cache
+from cuda_agent.judge.task_process import find_compile_cache
 from cuda_agent.tasks.task import Task
 
 

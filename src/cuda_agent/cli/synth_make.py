@@ -15,6 +15,7 @@ from cuda_agent.cli.synth_report import finish_dataset, show_crawl, show_fate, s
 from cuda_agent.config import Config
 from cuda_agent.errors import ConfigError
 from cuda_agent.llm.endpoint import EndpointConfig
+from cuda_agent.llm.local_config import LocalConfig
 from cuda_agent.llm.patient import PatientChat
 from cuda_agent.rundir import RunDir, build_default_path
 from cuda_agent.sandbox.protocol import Containment, Sandbox
@@ -96,5 +97,11 @@ def _build_composer(
     recipe = options.recipe
     if options.composer is Composer.OPERATORS:
         return build_composer(operators, recipe)
-    chat = build_policy(options.policy, target=recipe.target, sandbox=sandbox, endpoint=options.endpoint)
+    chat = build_policy(
+        options.policy,
+        target=recipe.target,
+        sandbox=sandbox,
+        endpoint=options.endpoint,
+        local=LocalConfig(),
+    )
     return LlmComposer(PatientChat(chat, retries=_RETRIES), operators, recipe=recipe)
