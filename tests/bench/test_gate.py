@@ -3,15 +3,15 @@
 from cuda_agent.bench.gate import Basis, Facts, GateRecord, Standing, describe_gate
 
 
-def make(level: int, standing: Standing, basis: Basis) -> GateRecord:
+def make(level: int, standing: Standing, *, basis: Basis) -> GateRecord:
     return GateRecord(task_id="t", place="t", level=level, standing=standing, basis=basis)
 
 
 def test_every_task_is_counted_once() -> None:
     records = [
-        make(1, Standing.PASSES, Basis.FULL),
-        make(1, Standing.FAILS, Basis.STAND_IN),
-        make(2, Standing.UNKNOWN, Basis.NONE),
+        make(1, Standing.PASSES, basis=Basis.FULL),
+        make(1, Standing.FAILS, basis=Basis.STAND_IN),
+        make(2, Standing.UNKNOWN, basis=Basis.NONE),
     ]
     assert describe_gate(records).splitlines() == [
         "level 1: 2 tasks: 1 passes, 1 fails, 0 unknown (looked at as: 1 full, 1 stand_in, 0 none)",

@@ -67,3 +67,11 @@ def test_a_program_too_big_in_every_form_is_an_answer() -> None:
     assert found.basis is Basis.NONE
     assert "no form of it is small enough" in found.reason
     assert found.facts is not None
+
+
+def test_recurrent_layers_are_counted_from_outside() -> None:
+    code = PRODUCT.replace("torch.nn.Linear(n, 10, bias=False)", "torch.nn.GRU(n, 10, batch_first=True)")
+    cost = estimate_cost(
+        code.replace("rand(8, 100)", "rand(8, 300, 100)").replace("self.linear(x)", "self.linear(x)[0]")
+    )
+    assert cost.facts.flops == 2 * 8 * 300 * 3 * (10 * 100 + 10 * 10)
