@@ -6,6 +6,7 @@ verbs:
   run        make tasks faster: an agent writes kernels, the judge scores them
   evaluate   judge submissions made elsewhere, one or many
   show       tell what happened in a run, turn by turn
+  bench      run a benchmark, report on it, compare two, or gate a suite
   synth      make tasks for training, or audit a data set of tasks
   serve      judge submissions for others, over HTTP
   export     turn a run's winning kernel into an installable package
@@ -52,7 +53,7 @@ from cuda_agent.cli.exit_code import ExitCode
 from cuda_agent.errors import InfrastructureError, UserError
 from cuda_agent.printable import make_lines_printable, make_printable
 
-VERBS = ("run", "evaluate", "show", "export", "serve", "skill", "mcp", "synth", "doctor")
+VERBS = ("run", "evaluate", "show", "export", "serve", "skill", "mcp", "bench", "synth", "doctor")
 EXTRA_OF = {"fastapi": "serve", "uvicorn": "serve", "mcp": "mcp", "ray": "ray", "transformers": "train"}
 """Which extra brings a package that a verb may need."""
 WORKSPACE_VERBS = ("build", "verify", "profile", "submit", "inspect")

@@ -1,0 +1,154 @@
+"""Records and summaries as Markdown, CSV and parquet, for people and for other programs."""
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow
+import pyarrow.parquet
+
+from cuda_agent.bench.compare import Comparison, Verdict
+from cuda_agent.bench.metrics import Baseline, Estimate, Rule
+from cuda_agent.bench.published import Published
+from cuda_agent.bench.record import BenchRecord
+from cuda_agent.bench.summary import Row
+from cuda_agent.printable import make_printable
+
+_TEXT, _NUMBER, _WHOLE = pyarrow.string(), pyarrow.float64(), pyarrow.int64()
+SCHEMA = pyarrow.schema(
+    [
+        *((name, _TEXT) for name in ("task_id", "place")),
+        *((name, _WHOLE) for name in ("level", "problem", "number")),
+        *((name, _TEXT) for name in ("policy", "judge", "target", "status", "verdict", "reason")),
+        *(
+            (name, _NUMBER)
+            for name in ("candidate_ms", "eager_ms", "compiled_ms", "floor_ms", "share_of_floor")
+        ),
+        *((f"over_eager{end}", _NUMBER) for end in ("", "_low", "_high")),
+        *((f"over_compile{end}", _NUMBER) for end in ("", "_low", "_high")),
+        *((name, _TEXT) for name in ("flags", "submission_sha", "device")),
+    ]
+)
+"""The columns of a table of records; those of numbers are empty where a try has none."""
+
+_LEVELS = ("all", *(f"level {number}" for number in range(1, 10)))
+
+
+def flatten_record(record: BenchRecord) -> dict[str, object]:
+    """A record as one row of the table."""
+    row = record.model_dump(
+        mode="json", exclude={"over_eager", "over_compiled", "versions", "method", "flags"}
+    )
+    for name, ratio in (("over_eager", record.over_eager), ("over_compile", record.over_compiled)):
+        ends = (ratio.point, ratio.low, ratio.high) if ratio else (None, None, None)
+        row |= dict(zip((name, f"{name}_low", f"{name}_high"), ends, strict=True))
+    return row | {"flags": " ".join(record.flags), "share_of_floor": record.share_of_floor}
+
+
+def write_parquet(path: Path, records: Sequence[BenchRecord]) -> None:
+    """Write records as parquet, every column typed."""
+    rows = list(map(flatten_record, records))
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows, schema=SCHEMA), path, compression="zstd")
+
+
+def render_csv(records: Sequence[BenchRecord]) -> str:
+    """Records as CSV, one line each after the names of the columns."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, SCHEMA.names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(map(flatten_record, records))
+    return text.getvalue()
+
+
+def render_summary(rows: Sequence[Row], policy: str, *, published: Published | None = None) -> str:
+    """Summaries as a table like the paper's, in Markdown, with published rows of those levels."""
+    titles = ["policy", "tasks", "n", "pass %", "beats eager %", "beats compile %"]
+    titles += ["over eager, correct", "over compile, correct", "over eager, all", "over compile, all"]
+    lines = [[policy, _LEVELS[row.level], str(row.tasks), *_list_numbers(row)] for row in rows]
+    for claim in published.rows if published else ():
+        if claim.level in [row.level for row in rows]:
+            percents = (claim.passed_percent, claim.faster_eager_percent, claim.faster_compile_percent)
+            speedups = (f"{claim.speedup_eager:.2f}x", f"{claim.speedup_compile:.2f}x", "-", "-")
+            told = [f"{value:g}" for value in percents]
+            lines.append(
+                [f"{claim.policy} (claimed)", _LEVELS[claim.level], str(claim.tasks), *told, *speedups]
+            )
+    source = f"\nclaimed: {published.source} ({published.date}); {published.note}\n" if published else ""
+    return render_markdown(titles, lines) + source
+
+
+def _list_numbers(row: Row) -> list[str]:
+    faster = row.faster[Rule.LOWER_BOUND.value]
+    rates = [row.passed, *(faster[each.value] for each in Baseline)]
+    means = [row.speedup[of][each.value] for of in ("correct", "all") for each in Baseline]
+    return [*map(_format_rate, rates), *map(_format_speedup, means)]
+
+
+def render_tasks(records: Sequence[BenchRecord]) -> str:
+    """One line a task in Markdown: status, speed-ups, how near the floor, flags, and why it failed."""
+    titles = ["task", "status", "ms", "over eager", "over compile", "of floor", "flags", "reason"]
+    return render_markdown(titles, [_list_cells(record) for record in records])
+
+
+def _list_cells(record: BenchRecord) -> list[str]:
+    share = record.share_of_floor
+    ratios = [f"{ratio.point:.2f}x" if ratio else "-" for ratio in (record.over_eager, record.over_compiled)]
+    return [
+        record.place,
+        record.status.value,
+        "-" if record.candidate_ms is None else f"{record.candidate_ms:.3f}",
+        *ratios,
+        "-" if share is None else f"{share:.0%}",
+        " ".join(record.flags),
+        record.reason[:160],
+    ]
+
+
+def render_comparison(found: Comparison) -> str:
+    """A comparison in Markdown: the score, then each task that is no tie, then what was not compared."""
+    wins, losses, ties = (found.count(each) for each in (Verdict.WIN, Verdict.LOSS, Verdict.TIE))
+    ratio = (
+        "no task is right in both"
+        if found.ratio is None
+        else (f"where both are right (n = {found.both_right}) A's speed-up is {found.ratio:.3f} times B's")
+    )
+    head = f"A wins {wins}, loses {losses}, ties {ties} (sign test p = {found.p_value:.3g}); {ratio}\n\n"
+    lines = [
+        [
+            duel.place,
+            duel.verdict.value,
+            _tell(duel.a_speedup, duel.a_status),
+            _tell(duel.b_speedup, duel.b_status),
+        ]
+        for duel in found.duels
+        if duel.verdict is not Verdict.TIE
+    ]
+    left = [
+        f"only in {who}: {', '.join(places)}\n"
+        for who, places in (("A", found.only_a), ("B", found.only_b))
+        if places
+    ]
+    return head + render_markdown(["task", "A", "A over eager", "B over eager"], lines) + "".join(left)
+
+
+def render_markdown(titles: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """A Markdown table; what others wrote cannot break out of its cell."""
+    rows = [titles, ["---"] * len(titles), *lines]
+    return "".join("| " + " | ".join(map(_escape, row)) + " |\n" for row in rows)
+
+
+def _escape(cell: str) -> str:
+    return make_printable(cell).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+
+
+def _tell(speedup: float | None, status: str) -> str:
+    return status if speedup is None else f"{speedup:.2f}x"
+
+
+def _format_rate(estimate: Estimate) -> str:
+    return f"{100 * estimate.value:.1f} ({100 * estimate.low:.0f} to {100 * estimate.high:.0f})"
+
+
+def _format_speedup(estimate: Estimate | None) -> str:
+    return "-" if estimate is None else f"{estimate.value:.2f}x (n = {estimate.n})"

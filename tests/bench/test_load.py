@@ -1,0 +1,99 @@
+"""Runs become records, and no task of a run is lost."""
+
+from pathlib import Path
+
+import pytest
+
+from cuda_agent.agent.episode import EpisodeConfig
+from cuda_agent.agent.job import Job
+from cuda_agent.agent.record import TRAJECTORIES
+from cuda_agent.agent.trajectory import StopReason, Trajectory
+from cuda_agent.bench.load import RECORDS, SUITE, load_records, number_tries, write_records
+from cuda_agent.bench.record import RecordStatus
+from cuda_agent.bench.suite import load_suite
+from cuda_agent.environment.batch import RESULTS, BatchConfig, BatchResult
+from cuda_agent.environment.result import Evaluation
+from cuda_agent.errors import UserError
+from cuda_agent.rundir import RunDir
+from cuda_agent.tasks.target import Target
+from tests.agent.conftest import build_profile
+from tests.bench.conftest import BuildRecord
+from tests.bench.test_record import evaluate
+
+TASKS = Path(__file__).parents[1] / "suite"
+
+
+def make_trajectory(task_id: str, episode: int, *, final: Evaluation | None) -> Trajectory:
+    if final is not None:
+        final = final.model_copy(update={"task_id": task_id})
+    return Trajectory(
+        task_id=task_id,
+        episode=episode,
+        target=Target.CPU,
+        policy="expert",
+        prompt=(),
+        tools=(),
+        turns=(),
+        stop_reason=StopReason.FINISHED,
+        stop_detail="it gave up",
+        submissions=(),
+        final=final,
+    )
+
+
+def test_every_task_of_a_run_is_on_record(tmp_path: Path) -> None:
+    suite = load_suite(TASKS, levels=[1])
+    job = Job(
+        tasks=tuple(each.task for each in suite.tasks), episode=EpisodeConfig(target=Target.CPU), episodes=2
+    )
+    first, second, third, fourth = (each.task.task_id for each in suite.tasks)
+    with RunDir.create(tmp_path / "run", job) as run:
+        run.write_text(SUITE, suite.model_dump_json())
+        run.append(TRAJECTORIES, make_trajectory(third, 1, final=evaluate(profiled=build_profile(2.0))))
+        run.append(TRAJECTORIES, make_trajectory(first, 0, final=evaluate(profiled=build_profile(3.0))))
+        run.append(TRAJECTORIES, make_trajectory(third, 0, final=None))
+    records = load_records(tmp_path / "run")
+    assert [(each.task_id, each.number, each.status) for each in records] == [
+        (first, 0, RecordStatus.CORRECT),
+        (second, 0, RecordStatus.MISSING),
+        (third, 0, RecordStatus.MISSING),
+        (third, 1, RecordStatus.CORRECT),
+        (fourth, 0, RecordStatus.MISSING),
+    ]
+    assert [(each.place, each.level, each.problem) for each in records[2:4]] == [
+        ("level1/10_tanh", 1, 10)
+    ] * 2
+    assert "it gave up" in records[2].reason
+
+
+def test_a_batch_keeps_what_the_machine_failed(tmp_path: Path) -> None:
+    config = BatchConfig(pairs=Path("pairs.jsonl"), target=Target.CPU)
+    done = evaluate(profiled=build_profile(2.0))
+    with RunDir.create(tmp_path / "run", config) as run:
+        run.append(
+            RESULTS, BatchResult.model_validate({"pair_id": "a", "status": "crashed", "reason": "gone"})
+        )
+        run.append(
+            RESULTS, BatchResult.model_validate({"pair_id": "b", "status": "done", "evaluation": done})
+        )
+    records = load_records(tmp_path / "run")
+    assert [(each.place, each.status) for each in records] == [
+        ("a", RecordStatus.MACHINE_ERROR),
+        ("b", RecordStatus.CORRECT),
+    ]
+    assert records[0].reason == "gone"
+
+
+def test_records_come_back_as_they_were(build: BuildRecord, tmp_path: Path) -> None:
+    records = number_tries([build("a-0", 2.0), build("b-0"), build("a-0")])
+    assert [record.number for record in records] == [0, 0, 1]
+    write_records(tmp_path / RECORDS, records)
+    assert load_records(tmp_path / RECORDS) == records
+
+
+def test_nothing_to_load_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text("")
+    with pytest.raises(UserError, match="no result yet"):
+        load_records(tmp_path / "x.jsonl")
+    with pytest.raises(UserError, match="holds no run"):
+        load_records(tmp_path)
