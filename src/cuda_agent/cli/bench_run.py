@@ -27,7 +27,13 @@ def hold_suite(suite: Suite, job: Job, *, out: Path | None, resume: bool, concur
         raise ConfigError("--resume needs --out, the folder of the run to go on with")
     episode, folder = job.episode, out or build_default_path("bench")
     sandbox = build_sandbox(episode.sandbox)
-    chat = build_policy(episode.policy, target=episode.target, sandbox=sandbox, endpoint=episode.endpoint)
+    chat = build_policy(
+        episode.policy,
+        target=episode.target,
+        sandbox=sandbox,
+        endpoint=episode.endpoint,
+        local=episode.local,
+    )
     describe_suite(suite)
     with RunDir.resume(folder, job) if resume else RunDir.create(folder, job) as run:
         print(f"run folder: {run.path} (if interrupted: the same command with --out {run.path} --resume)")

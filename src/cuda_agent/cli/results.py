@@ -1,6 +1,7 @@
 """What came of a job, as tables."""
 
 from rich.box import SIMPLE_HEAD
+from rich.console import Console
 from rich.table import Table
 
 from cuda_agent.agent.outcome import JobOutcome, Outcome
@@ -20,6 +21,14 @@ COLUMNS = (
     "turns",
     "seconds",
 )
+
+
+def show_result(result: JobOutcome, console: Console) -> None:
+    """Print what came of a job, and what its language model read and wrote."""
+    for table in filter(None, (build_results_table(result), build_estimates_table(result))):
+        console.print(table)
+    if usage := describe_usage(result.usage):
+        print(usage)
 
 
 def build_results_table(result: JobOutcome) -> Table:

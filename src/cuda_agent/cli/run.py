@@ -17,12 +17,7 @@ from cuda_agent.cli.admission import admit_job
 from cuda_agent.cli.console import build_console
 from cuda_agent.cli.job_source import load_saved_job, load_tasks, open_run
 from cuda_agent.cli.progress import ConsoleProgress
-from cuda_agent.cli.results import (
-    build_estimates_table,
-    build_results_table,
-    choose_exit_code,
-    describe_usage,
-)
+from cuda_agent.cli.results import choose_exit_code, show_result
 from cuda_agent.cli.target import choose_target
 from cuda_agent.sandbox.build import build_sandbox
 from cuda_agent.tasks.target import Target
@@ -66,10 +61,7 @@ def run_run(config: RunConfig) -> int:
         result = run_job(
             job, chat=chat, sandbox=sandbox, run=run, observer=progress, concurrency=config.concurrency
         )
-    for table in filter(None, (build_results_table(result), build_estimates_table(result))):
-        console.print(table)
-    if usage := describe_usage(result.usage):
-        print(usage)
+    show_result(result, console)
     return choose_exit_code(result, refused=asked - len(job.tasks))
 
 

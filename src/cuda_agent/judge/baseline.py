@@ -44,10 +44,16 @@ from cuda_agent.tasks.target import Target
 from cuda_agent.tasks.task import Task
 
 _TIMEOUT_S = 300.0
-_SHARP = 1.05
+_SHARP = 1.04
+"""An interval of which the upper end is so many times the lower needs no more rounds."""
+_BLUNT = 1.3
+"""One that is as wide as this is of no use."""
 _DRIFT = 1.3
 _SEED_BITS = 60
 _LANES = (Contestant.EAGER, Contestant.COMPILED)
+
+Times = dict[Contestant, list[tuple[float, ...]]]
+"""Milliseconds of each call, by block, of each baseline."""
 
 
 class Baseline(Record):
@@ -65,10 +71,10 @@ class Baseline(Record):
     """When, in UTC."""
 
     @property
-    def is_sharp(self) -> bool:
+    def is_useful(self) -> bool:
         """Whether its ratio is told well enough to be kept."""
         return self.compiled_speedup is None or (
-            self.compiled_speedup.high <= _SHARP * self.compiled_speedup.low
+            self.compiled_speedup.high <= _BLUNT * self.compiled_speedup.low
         )
 
     def has_drifted(self, eager_ms: float) -> bool:
@@ -143,7 +149,7 @@ class KeptBaseline:
         return self._known
 
     def measure(self, reference: ChildProcess, *, set_bytes: int, memory_bytes: int) -> None:
-        """Measure it with nobody beside, and keep it if it is sharp.
+        """Measure it with nobody beside, and keep it if it is of use.
 
         Args:
             reference: the task's process, opened.
@@ -155,7 +161,7 @@ class KeptBaseline:
         """
         calls = max(1, min(self._policy.block_calls, memory_bytes // max(set_bytes, 1)))
         measured = measure_baseline(reference, policy=self._policy, calls=calls)
-        if measured.is_sharp:
+        if measured.is_useful:
             self._known = measured
             self._store.keep(self._key, measured)
 
@@ -178,25 +184,35 @@ def measure_baseline(reference: ChildProcess, *, policy: JudgePolicy, calls: int
     compile_error = _compile(reference)
     lanes = _LANES[:1] if compile_error else _LANES
     for lane in lanes:
-        _time_block(reference, lane, policy.warmup_calls)
-    times: dict[Contestant, list[tuple[float, ...]]] = {lane: [] for lane in lanes}
+        _time_block(reference, lane, calls=policy.warmup_calls)
+    times: Times = {lane: [] for lane in lanes}
     end = time.monotonic() + policy.rounds_s
     for count in range(policy.max_rounds):
-        if count >= policy.rounds and (time.monotonic() > end or bool(compile_error)):
+        if count >= policy.rounds and (time.monotonic() > end or _is_sharp(times, policy)):
             break
         for lane in lanes if count % 2 == 0 else reversed(lanes):
-            times[lane].append(_time_block(reference, lane, calls))
+            times[lane].append(_time_block(reference, lane, calls=calls))
     return _conclude(times, compile_error, policy=policy)
 
 
-def _conclude(
-    times: dict[Contestant, list[tuple[float, ...]]], compile_error: str, *, policy: JudgePolicy
-) -> Baseline:
-    eager, compiled = times[Contestant.EAGER], times.get(Contestant.COMPILED)
+def _is_sharp(times: Times, policy: JudgePolicy) -> bool:
+    speedup = _compare(times, policy)
+    return speedup is None or speedup.high <= _SHARP * speedup.low
+
+
+def _compare(times: Times, policy: JudgePolicy) -> Ratio | None:
+    compiled = times.get(Contestant.COMPILED)
+    return (
+        compute_ratio(times[Contestant.EAGER], compiled, confidence=policy.confidence) if compiled else None
+    )
+
+
+def _conclude(times: Times, compile_error: str, *, policy: JudgePolicy) -> Baseline:
+    compiled = times.get(Contestant.COMPILED)
     return Baseline(
-        eager=build_timing(eager),
+        eager=build_timing(times[Contestant.EAGER]),
         compiled=build_timing(compiled) if compiled else None,
-        compiled_speedup=compute_ratio(eager, compiled, confidence=policy.confidence) if compiled else None,
+        compiled_speedup=_compare(times, policy),
         compile_error=compile_error,
         measured=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     )
@@ -212,7 +228,7 @@ def _compile(reference: ChildProcess) -> str:
     return ""
 
 
-def _time_block(reference: ChildProcess, lane: Contestant, calls: int) -> tuple[float, ...]:
+def _time_block(reference: ChildProcess, lane: Contestant, *, calls: int) -> tuple[float, ...]:
     for _ in range(calls):
         reference.ask(Refresh(seed=secrets.randbits(_SEED_BITS) | 1), Done, timeout_s=_TIMEOUT_S)
         reference.ask(Stage(contestant=lane), Done, timeout_s=_TIMEOUT_S)
