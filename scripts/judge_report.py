@@ -37,6 +37,8 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 RESULTS = REPOSITORY / "docs" / "results"
 PAGE = REPOSITORY / "docs" / "judge.md"
 REASON_CHARACTERS = 300
+PART = 12
+"""Cases of a task that share a judge: fewer, and several judges may work on one task at once."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,7 +76,8 @@ def run_cases(options: Options, target: Target, *, done: Collection[str] = ()) -
     groups: dict[tuple[str, str], list[tuple[str, Case]]] = {}
     for corpus, case in chosen:
         groups.setdefault((case.task, case.precision), []).append((corpus, case))
-    rows = _run_groups(list(groups.values()), options, target)
+    parts = [group[start : start + PART] for group in groups.values() for start in range(0, len(group), PART)]
+    rows = _run_groups(parts, options, target)
     for number, row in enumerate(rows, start=1):
         mark = "  " if row.is_right else "! "
         print(
