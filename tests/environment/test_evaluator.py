@@ -27,10 +27,12 @@ def test_a_build_goes_on_to_the_judge(evaluator: Evaluator, tiny_task: Task, sub
     assert Evaluation.model_validate(answer.value).build is not None
 
 
-def test_what_breaks_the_rules_takes_no_device(evaluator: Evaluator, tiny_task: Task) -> None:
-    item = make_item(
-        "a", tiny_task, submission=Submission({"model_new.py": b"import os\n"}), target=Target.CPU
-    )
+@pytest.mark.parametrize("target", Target)
+def test_what_breaks_the_rules_takes_no_device(
+    evaluator: Evaluator, tiny_task: Task, target: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")  # as workers that build have it
+    item = make_item("a", tiny_task, submission=Submission({"model_new.py": b"import os\n"}), target=target)
     answer = evaluator.build(item.payload)
     assert answer.is_last
     assert Evaluation.model_validate(answer.value).rules.violations

@@ -3,6 +3,7 @@
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -50,16 +51,22 @@ class Judge:
         self._target = target
         self._sandbox = sandbox
         self._policy = policy
-        self._lease = Lease(name_device(target))
         self._folder = tempfile.TemporaryDirectory(prefix="judge-")
         self._waiting: ChildProcess | None = None
         self._examined: ChildProcess | None = None
         self._is_closed = False
-        self._baseline = KeptBaseline(task, target, policy=policy)
         self._prepare = Prepare(target=target, precision=policy.precision, threads=count_threads())
         self._task = TaskProcess(
             task, self._prepare, policy=policy, start=lambda cache: self._start(_REFERENCE, cache)
         )
+
+    @cached_property
+    def _lease(self) -> Lease:
+        return Lease(name_device(self._target))
+
+    @cached_property
+    def _baseline(self) -> KeptBaseline:
+        return KeptBaseline(self._task.task, self._target, policy=self._policy)
 
     @property
     def task_result(self) -> TaskResult | None:

@@ -40,7 +40,8 @@ class TaskProcess:
             policy: how strictly submissions will be judged.
             start: starts the process, with a folder for what torch.compile builds.
         """
-        self._task = task
+        self.task = task
+        """The reference."""
         self._prepare = prepare
         self._policy = policy
         self._start = start
@@ -130,9 +131,9 @@ class TaskProcess:
     def _ensure(self) -> ChildProcess:
         """The process, asked to open the task and to put it before the gate."""
         if self._child is None:
-            self._child = self._start(find_compile_cache(self._task))
+            self._child = self._start(find_compile_cache(self.task))
             self._child.send(self._prepare)
-            self._child.send(OpenTask(source=self._task.source, memory_bytes=self.allow_bytes()))
+            self._child.send(OpenTask(source=self.task.source, memory_bytes=self.allow_bytes()))
             self._child.send(CheckTask(policy=self._policy))
         return self._child
 
