@@ -16,7 +16,7 @@ def list_functions(path: Path) -> set[str]:
 
 def test_every_report_has_a_row_and_every_row_a_test_that_exists() -> None:
     rows = {row[0]: row[3] for row in ROW.findall(DOCUMENT.read_text())}
-    assert list(rows) == [f"U{number}" for number in range(27, 44)]
+    assert list(rows) == [f"U{number}" for number in (*range(27, 44), *range(55, 61))]
     for report, told in rows.items():
         named = NAMED.findall(told)
         assert named, f"{report} names no test"

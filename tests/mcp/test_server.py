@@ -97,8 +97,17 @@ def list_descendants() -> set[int]:
 
 def find_workspaces(mark: str) -> list[Path]:
     """Folders of environments whose reference holds a mark; others on this machine have theirs."""
-    places = Path(tempfile.gettempdir()).glob("**/agent-*/workspace/model.py")
-    return [path.parents[1] for path in places if mark in path.read_text()]
+    # os.walk passes over folders that others remove meanwhile, where Path.glob raises.
+    places = [Path(folder) for folder, _, _ in os.walk(tempfile.gettempdir())]
+    named = [place for place in places if place.name.startswith("agent-")]
+    return [place for place in named if mark in read_or_nothing(place / "workspace" / "model.py")]
+
+
+def read_or_nothing(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError:
+        return ""
 
 
 def test_every_tool_is_told_and_errors_are_what_they_say(

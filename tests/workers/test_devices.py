@@ -9,8 +9,8 @@ from cuda_agent.workers.item import Tier
 def test_one_worker_for_each_gpu_and_the_rest_builds() -> None:
     plan = plan_local_workers("m:C", devices=("0", "GPU-abc"), host_workers=3)
     assert [maker.keywords for maker in plan[Tier.DEVICE]] == [  # type: ignore[attr-defined]
-        {"name": "gpu-0", "env": {"CUDA_VISIBLE_DEVICES": "0"}},
-        {"name": "gpu-GPU-abc", "env": {"CUDA_VISIBLE_DEVICES": "GPU-abc"}},
+        {"name": "gpu-0.0", "env": {"CUDA_VISIBLE_DEVICES": "0"}},
+        {"name": "gpu-GPU-abc.0", "env": {"CUDA_VISIBLE_DEVICES": "GPU-abc"}},
     ]
     assert len(plan[Tier.HOST]) == 3
     assert all(maker.keywords["env"] == {"CUDA_VISIBLE_DEVICES": ""} for maker in plan[Tier.HOST])  # type: ignore[attr-defined]
