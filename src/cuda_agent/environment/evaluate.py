@@ -70,7 +70,7 @@ def evaluate(
         course = _Course(submission, setting, folder=Path(folder), on_stage=on_stage)
         examines = until not in (Stage.RULES, Stage.BUILD)
         if examines:
-            judge.prewarm()
+            judge.prewarm(profiles=until is Stage.PROFILE)
         if course.check() and until is not Stage.RULES and course.build() and examines:
             course.examine(judge, profile=until is Stage.PROFILE)
     return Evaluation(

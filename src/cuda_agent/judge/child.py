@@ -53,6 +53,9 @@ class Child:
                 return
             try:
                 reply = self._answer(request, fds, handlers=handlers)
+                if self.device is not None:
+                    # A reply says that it is done: the other side may now write to what was read.
+                    self.device.synchronize()
             except Exception as error:  # a process boundary (see errors.py)
                 reply = Failed(reason=_describe_error(error), detail=_cut_traceback())
             self._wire.send(reply)

@@ -4,7 +4,7 @@ import gc
 import secrets
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from cuda_agent.judge.device import Device
 from cuda_agent.judge.guard import OperatorGuard
 from cuda_agent.judge.mailbox import Mailbox, view_tensors, write_tensors
+from cuda_agent.judge.operator_record import OperatorRecord
 from cuda_agent.judge.protocol import Call, CallMode
 from cuda_agent.judge.replies import Called
 from cuda_agent.judge.tree import Node, build_value, compute_offsets, describe_value
@@ -54,7 +55,7 @@ class Lane:
                 conditions.enter_context(OperatorGuard())  # type: ignore[no-untyped-call]
             if request.mode is CallMode.TIMED:
                 return self._call_timed()
-            return self._call_all(checked=request.mode is CallMode.CHECK)
+            return self._call_all(request)
 
     def collect(self, outbox: Mailbox, index: int) -> Node:
         """Describe one kept output, and write it into the outbox if it fits there."""
@@ -80,12 +81,14 @@ class Lane:
         value: Any = build_value(node, self._shelf.copy(tensors))
         self._staged.append(tuple(value))
 
-    def _call_all(self, *, checked: bool) -> Called:
+    def _call_all(self, request: Call) -> Called:
+        is_recorded = request.guarded and self._device.torch_device.type == "cpu"
         self._device.synchronize()
-        for inputs in self._staged:
-            self._outputs.append(self._module(*inputs))
+        with OperatorRecord() if is_recorded else nullcontext():
+            for inputs in self._staged:
+                self._outputs.append(self._module(*inputs))
         self._device.synchronize()
-        return Called(inputs_changed=checked and self._has_changed())
+        return Called(inputs_changed=request.mode is CallMode.CHECK and self._has_changed())
 
     def _call_timed(self) -> Called:
         calls_ms = []

@@ -82,9 +82,9 @@ class Judge:
         with self._lease.share():
             return self._task.check()
 
-    def prewarm(self) -> None:
-        """Start what the next `examine` will need, without waiting for it."""
-        self._task.prewarm(compiles=self._baseline.find() is None)
+    def prewarm(self, *, profiles: bool = True) -> None:
+        """Start what the next `examine` will need, without waiting; only profiling needs torch.compile."""
+        self._task.prewarm(compiles=profiles and self._baseline.find() is None)
         if self._waiting is None and not self._task.is_refused:
             self._waiting = self._start(_RUNNER)
 
@@ -94,7 +94,7 @@ class Judge:
         Raises:
             InfrastructureError: this machine could not even start the processes.
         """
-        self.prewarm()
+        self.prewarm(profiles=profile)
         result = self.check_task()
         if not result.is_judged:
             return _describe_refusal(result), None

@@ -30,6 +30,8 @@ OwnMailbox = HostMailbox | DeviceMailbox
 """A mailbox that the judge owns."""
 
 _LOG_TAIL_BYTES = 2000
+_PROFILER_MARK = "USDT:"
+"""How lines begin that torch's profiler writes when it starts and stops."""
 _HEAP_BYTES = 1 << 40
 _EXIT_GRACE_S = 2.0
 _STOP_GRACE_S = 0.2
@@ -209,7 +211,8 @@ class ChildProcess:
         try:
             with self._log.open("rb") as log:
                 log.seek(max(0, self._log.stat().st_size - _LOG_TAIL_BYTES))
-                return log.read().decode(errors="replace")
+                lines = log.read().decode(errors="replace").splitlines(keepends=True)
+                return "".join(line for line in lines if not line.startswith(_PROFILER_MARK))
         except OSError:
             return ""
 
