@@ -54,7 +54,7 @@ WHOLE_HOUSE = {
 TESTED_ELSEWHERE: dict[str, str] = {
     # One machine in several processes: only together do these do anything, and test_judge.py runs them so.
     **dict.fromkeys(
-        (f"judge/{name}.py" for name in ("audit", "child", "device", "profile", "reference")),
+        (f"judge/{name}.py" for name in ("audit", "child", "profile", "reference")),
         "judge/test_judge.py",
     ),
     **dict.fromkeys((f"judge/{name}.py" for name in ("runner", "session", "verify")), "judge/test_judge.py"),

@@ -10,7 +10,7 @@ from cuda_agent.environment.result import (
     RulesStatus,
     Stage,
 )
-from cuda_agent.judge.result import ProfileResult, ProfileStatus, VerifyResult, VerifyStatus
+from cuda_agent.judge.result import ProfileResult, ProfileStatus, Timing, VerifyResult, VerifyStatus
 from cuda_agent.tasks.target import Target
 
 GOOD: dict[str, object] = {
@@ -55,5 +55,7 @@ def test_nothing_failed() -> None:
 
 
 def test_saved_and_read_again() -> None:
-    evaluation = make({**GOOD, "profile": ProfileResult(status=ProfileStatus.OK, wall_ms=float("inf"))})
+    times = Timing(median_ms=0.3, calls_ms=(0.1, 0.3, 0.7))
+    profile = ProfileResult(status=ProfileStatus.OK, candidate=times, wall_ms=float("inf"))
+    evaluation = make({**GOOD, "profile": profile})
     assert Evaluation.model_validate_json(evaluation.model_dump_json()) == evaluation

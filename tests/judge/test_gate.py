@@ -55,6 +55,13 @@ def test_dropped(expression: str, fault: str) -> None:
     assert find_fault(measure(expression)) == fault
 
 
+def test_a_softmax_over_a_long_axis_is_dropped() -> None:
+    torch.manual_seed(0)
+    long, short = (summarise_output(torch.softmax(torch.randn(16, size), -1)) for size in (65536, 16))
+    assert find_fault(GateMeasurement(outputs=(long,))) == "an output lies within 0.01 of zero"
+    assert find_fault(GateMeasurement(outputs=(short,))) == ""
+
+
 def test_a_weight_without_effect_is_named_but_no_fault() -> None:
     found = measure("h - h.mean(0) + y")
     assert found.ignored_weights == ("layer.bias",)

@@ -76,7 +76,12 @@ def test_honest_tasks_are_judged(expression: str) -> None:
         ("self.layer.weight * 2", "the answer to other inputs would pass"),
         ("torch.relu(x)", "the answer of other weights would pass"),
         ("torch.nn.functional.dropout(x, training=False) + 0 * h", "the answer of other weights would pass"),
+        ("torch.nn.functional.group_norm(h.reshape(512, 8, 32), 8).mean((1, 2))", "zeros would pass"),
         ("h + torch.rand_like(h)", "its output is random"),
+        ("torch.bernoulli(torch.sigmoid(h))", "its output is random"),
+        ("torch.randint_like(h, 9).long()", "its output is random"),
+        ("torch.cat([h, torch.empty(512, 256)])", "memory that nothing wrote"),
+        ("[h, torch.empty(512, 256, dtype=torch.int64)]", "memory that nothing wrote"),
         (
             "(self.kept.append(x) or h + self.kept[-2]) if self.kept else self.kept.append(x) or h",
             "earlier calls",

@@ -1,5 +1,6 @@
 """The judge on real submissions: honest ones pass, and every way to fail has its status."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -96,6 +97,12 @@ def test_an_honest_submission_is_right_and_has_times(judge: Judge, make: Maker) 
     assert len(profiled.candidate.calls_ms) >= 20
     assert profiled.sampled >= 3
     assert profiled.versions["torch"] == torch.__version__
+    calls = len(profiled.candidate.calls_ms)
+    rounds, block = (int(found) for found in re.findall(r"(\d+) (?:rounds|calls)", profiled.method))
+    assert (rounds * block, rounds >= 6) == (calls, True)
+    assert "fresh values and addresses for every call, caches flushed, medians" in profiled.method
+    assert profiled.device
+    assert profiled.floor_ms > 0
 
 
 VERIFY_CASES = {
@@ -167,6 +174,12 @@ def test_a_mismatch_names_the_element(judge: Judge, make: Maker) -> None:
     assert verified.mismatch.index == (3, 7)
     assert verified.mismatch.differing == 1
     assert verified.mismatch.got == pytest.approx(verified.mismatch.expected + 0.5)
+
+
+def test_weights_under_other_names_are_named(judge: Judge, make: Maker) -> None:
+    verified, _ = judge.examine(make(model=("self.scale", "self.gain")), profile=False)
+    assert verified.status is VerifyStatus.WEIGHTS_ERROR
+    assert "parameters that the reference does not: gain; the reference has scale" in verified.reason
 
 
 def test_state_that_answers_for_a_kernel_is_found_out(judge: Judge, make: Maker) -> None:

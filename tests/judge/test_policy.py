@@ -1,9 +1,10 @@
 """Policies by name."""
 
 import pytest
+from pydantic import ValidationError
 
 from cuda_agent.errors import ConfigError
-from cuda_agent.judge.policy import Tolerance, load_policy
+from cuda_agent.judge.policy import JudgePolicy, Tolerance, load_policy
 
 
 def test_strict_and_paper_differ_where_they_must() -> None:
@@ -16,3 +17,9 @@ def test_strict_and_paper_differ_where_they_must() -> None:
 def test_an_unknown_policy_names_the_known_ones() -> None:
     with pytest.raises(ConfigError, match="strict, paper"):
         load_policy("lenient")
+
+
+@pytest.mark.parametrize("name", ["draws", "rounds", "max_rounds", "block_calls"])
+def test_a_policy_under_which_nothing_would_run_is_no_policy(name: str) -> None:
+    with pytest.raises(ValidationError, match="greater than 0"):
+        JudgePolicy.model_validate({name: 0})

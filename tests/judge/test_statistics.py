@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cuda_agent.judge.profile import MARGIN_RATIO
 from cuda_agent.judge.statistics import build_timing, compute_ratio
 
 BLOCKS = st.lists(st.lists(st.floats(0.1, 100.0), min_size=5, max_size=5), min_size=2, max_size=8)
@@ -25,6 +26,25 @@ def test_a_drifting_machine_does_not_decide() -> None:
     drift = np.linspace(1.0, 3.0, 6)[:, None] * np.ones((6, 5))
     ratio = compute_ratio((drift * 1.0).tolist(), (drift * 1.0).tolist(), confidence=0.95)
     assert ratio.low == ratio.high == ratio.point == 1.0
+
+
+def test_a_tie_is_not_faster_however_noisy_the_machine() -> None:
+    at_point = 0
+    for noise in (0.02, 0.2, 0.5):
+        generator = np.random.default_rng(0)
+        for _ in range(100):
+            one, other = generator.lognormal(0.0, noise, (2, 6, 3))
+            ratio = compute_ratio(one.tolist(), other.tolist(), confidence=0.95)
+            assert ratio.low <= MARGIN_RATIO
+            at_point += ratio.point > MARGIN_RATIO
+    assert at_point > 50
+
+
+def test_one_stray_call_moves_nothing() -> None:
+    steady = [[2.0, 2.0, 2.0]] * 6
+    stray = [[1.0, 1.0, 190.0], *[[1.0, 1.0, 1.0]] * 5]
+    ratio = compute_ratio(steady, stray, confidence=0.95)
+    assert (ratio.low, ratio.point, ratio.high) == (2.0, 2.0, 2.0)
 
 
 @given(BLOCKS)

@@ -26,7 +26,7 @@ class Model(nn.Module):
 
 
 def get_inputs():
-    return [torch.randn(64, 256)]
+    return [{inputs}]
 
 
 def get_init_inputs():
@@ -54,10 +54,10 @@ class Opening:
         )
 
     @contextmanager
-    def open(self, body: str) -> Iterator[TaskProcess]:
+    def open(self, body: str, *, inputs: str = "torch.randn(64, 256)") -> Iterator[TaskProcess]:
         policy = load_policy("strict")
         prepare = Prepare(target=Target.CPU, precision=policy.precision, threads=1)
-        task = Task(name="case", source=SOURCE.format(body=body))
+        task = Task(name="case", source=SOURCE.format(body=body, inputs=inputs))
         process = TaskProcess(task, prepare, policy=policy, start=self.start)
         try:
             yield process
@@ -85,6 +85,23 @@ def test_a_hidden_state_of_the_wrong_dtype_is_named(opening: Opening) -> None:
     assert result.status is TaskStatus.FAILED
     assert "dtype" in result.reason
     assert "give it dtype=x.dtype" in result.reason
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_inputs_may_be_made_on_whatever_device_there_is(opening: Opening, dtype: str) -> None:
+    device = "'cuda' if torch.cuda.is_available() else 'cpu'"
+    inputs = f"torch.randn(64, 256, device={device}, dtype=torch.{dtype})"
+    with opening.open("return torch.relu(x)", inputs=inputs) as process:
+        assert process.check().status is TaskStatus.OK
+
+
+def test_a_device_that_the_target_lacks_is_named_with_its_line(opening: Opening) -> None:
+    inputs = "torch.randn(64, 256, device='cuda')"
+    with opening.open("return torch.relu(x)", inputs=inputs) as process:
+        result = process.check()
+    assert result.status is TaskStatus.FAILED
+    assert "CUDA" in result.reason
+    assert f"return [{inputs}]" in result.detail
 
 
 def test_what_fails_for_other_inputs_is_the_tasks_fault_once_it_did_so_alone(opening: Opening) -> None:

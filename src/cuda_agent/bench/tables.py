@@ -64,7 +64,7 @@ def render_csv(records: Sequence[BenchRecord]) -> str:
 def render_summary(rows: Sequence[Row], policy: str, *, published: Published | None = None) -> str:
     """Summaries as a table like the paper's, in Markdown, with published rows of those levels."""
     titles = ["policy", "tasks", "n", "pass %", "beats eager %", "beats compile %"]
-    titles += ["over eager, correct", "over compile, correct", "over eager, all", "over compile, all"]
+    titles += [f"geomean over {each}, {of}" for of in ("correct", "all") for each in ("eager", "compile")]
     lines = [[policy, _LEVELS[row.level], str(row.tasks), *_list_numbers(row)] for row in rows]
     for claim in published.rows if published else ():
         if claim.level in [row.level for row in rows]:

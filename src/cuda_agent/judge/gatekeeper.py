@@ -14,7 +14,7 @@ import torch
 
 from cuda_agent.judge.cheaper import CheaperForm, find_cheaper_form, measure_gain
 from cuda_agent.judge.compare import Wanted, compare_tensor
-from cuda_agent.judge.contestant import have_same_bytes
+from cuda_agent.judge.contestant import have_same_bytes, poison_fresh_memory
 from cuda_agent.judge.device import Device
 from cuda_agent.judge.inputs import refresh_values
 from cuda_agent.judge.policy import JudgePolicy, Tolerance
@@ -80,7 +80,9 @@ class Gatekeeper:
             eager = self._call(inputs)
             if (took_s := time.monotonic() - start_s) > TOO_LONG_S:
                 return _refuse(f"too big: one call takes {took_s:.0f} s, more than {TOO_LONG_S:.0f} s")
-            stale, again = self._call(others), self._call(inputs)
+            stale = self._call(others)
+            with poison_fresh_memory():
+                again = self._call(inputs)
             self._look_at_time(inputs)
             answer = Answer(self._call_exactly(inputs), eager, self._count_reduction(inputs, eager))
             reason = self._find_fault(answer, stale=stale, again=again, inputs=inputs)
@@ -146,7 +148,10 @@ class Gatekeeper:
             return "its output is random: forward draws random numbers, and has no one answer"
         if len(first) == len(again) and all(map(_is_near, first, again)):
             return ""  # sums in the order in which threads come
-        return "its output depends on earlier calls: forward keeps a state, and has no one answer"
+        return (
+            "its output depends on earlier calls or on memory that nothing wrote: forward keeps a state "
+            "or returns what it left empty, and has no one answer"
+        )
 
     def _read_generators(self) -> list[torch.Tensor]:
         states = [torch.get_rng_state()]
@@ -224,6 +229,8 @@ def _refuse(reason: str) -> TaskResult:
 def _is_near(one: torch.Tensor, other: torch.Tensor) -> bool:
     """Whether two answers differ by no more than the order of summation explains."""
     if one.shape != other.shape or not (one.is_floating_point() or one.is_complex()):
+        return False
+    if not torch.equal(torch.isfinite(one), torch.isfinite(other)):
         return False
     limit = torch.finfo(one.dtype).eps ** 0.5 * float(one.abs().nan_to_num(0.0, 0.0, 0.0).max())
     return not bool(((one - other).abs() > limit).any())

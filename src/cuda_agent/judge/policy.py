@@ -2,6 +2,8 @@
 
 from enum import StrEnum
 
+from pydantic import PositiveInt
+
 from cuda_agent.config import Config
 from cuda_agent.errors import ConfigError
 
@@ -60,7 +62,7 @@ class JudgePolicy(Config):
 
     name: str = "strict"
     """How results name it."""
-    draws: int = 5
+    draws: PositiveInt = 5
     """Hidden input draws that must match."""
     tolerance: Tolerance = Tolerance.CALIBRATED
     """Where the allowed difference comes from."""
@@ -74,13 +76,13 @@ class JudgePolicy(Config):
     """Whether a speed-up counts at the lower end of its interval (else at the point estimate)."""
     warmup_calls: int = 3
     """Untimed calls of each contestant."""
-    rounds: int = 6
+    rounds: PositiveInt = 6
     """Rounds of blocks at least; every second round runs in reverse order (ABBA)."""
     rounds_s: float = 1.5
     """Seconds that rounds may take before only doubt adds more, where an interval comes near 5 %."""
-    max_rounds: int = 30
+    max_rounds: PositiveInt = 30
     """Rounds at most, while an interval straddles the margin."""
-    block_calls: int = 3
+    block_calls: PositiveInt = 3
     """Timed calls in a block, each on fresh values at fresh addresses; fewer where memory is short."""
     keeps_baselines: bool = True
     """Whether torch.compile runs beside a submission only where its kept ratio to eager does not decide."""
