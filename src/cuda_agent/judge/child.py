@@ -10,6 +10,7 @@ from typing import Any
 
 from cuda_agent.judge.device import Device, collect_versions, open_device
 from cuda_agent.judge.mailbox import DeviceMailbox, HostMailbox, Mailbox
+from cuda_agent.judge.operator_record import OperatorRecord
 from cuda_agent.judge.protocol import REQUEST, Attach, Prepare, Wake
 from cuda_agent.judge.replies import Done, Failed, Prepared, Reply
 from cuda_agent.judge.wire import PeerGoneError, Wire
@@ -64,6 +65,9 @@ class Child:
         """Pay for the device before anything untrusted is loaded."""
         self._target = request.target
         self.device = open_device(request.target, precision=request.precision, threads=request.threads)
+        if request.target is Target.CPU:
+            with OperatorRecord():  # the profiler starts a thread of its own, which must not count as new
+                pass
         gc.collect()
         gc.freeze()
         return Prepared(device=self.device.name, versions=collect_versions(request.target))
