@@ -1,6 +1,6 @@
 # The cpu target: builds and judges C++ kernels. From the repository's root:
 #   docker build -f images/cpu.Dockerfile -t cuda-agent:cpu .
-# torch's default build brings CUDA along; --build-arg PIP_ARGS="--extra-index-url URL" names an index of CPU builds.
+# torch's default build brings CUDA along; the build argument PIP_ARGS hands pip options that choose another one.
 FROM python:3.12-slim-bookworm
 RUN apt-get update \
  && apt-get install -y --no-install-recommends g++ bubblewrap \
