@@ -13,7 +13,7 @@ from cuda_agent.agent.capture import CapturedChat, PolicyError
 from cuda_agent.agent.interruption import Interruption
 from cuda_agent.agent.limits import EpisodeLimits
 from cuda_agent.agent.loop import Stop, Surroundings, run_loop
-from cuda_agent.agent.prompt import build_prompt
+from cuda_agent.agent.prompt import PromptForm, build_prompt
 from cuda_agent.agent.record import EpisodeRecord
 from cuda_agent.agent.tools.bash import BashTool
 from cuda_agent.agent.tools.commands import Commands
@@ -25,6 +25,7 @@ from cuda_agent.agent.trajectory import StopReason, Trajectory, Turn
 from cuda_agent.config import Config
 from cuda_agent.environment.admission import Admission
 from cuda_agent.environment.environment import Environment
+from cuda_agent.expert.study import read_headers
 from cuda_agent.judge.policy import load_policy
 from cuda_agent.llm.chat import ChatModel, Message, ToolSchema
 from cuda_agent.llm.endpoint import EndpointConfig, Prices
@@ -47,6 +48,8 @@ class EpisodeOptions(Config):
     """How the checkpoint of `local:FOLDER` is run."""
     budget: Annotated[Budget, tyro.conf.arg(name="")] = Budget()
     """What an episode may spend on its model."""
+    prompt: PromptForm = PromptForm.FULL
+    """How much the agent is told: `brief` is for small models, and puts the expert's headers in place."""
     judge: Literal["strict", "paper"] = "strict"
     """How strictly submissions are judged."""
     sandbox: Containment = Containment.AUTO
@@ -98,8 +101,11 @@ def run_episode(task: Task, number: int = 0, *, host: Host, on_turn: Callable[[T
         EpisodeInterruptedError: the host wanted it to end, and it is not on record.
     """
     config = host.config
-    prompt = build_prompt(task, target=config.target, limits=config.limits)
+    prompt = build_prompt(task, target=config.target, limits=config.limits, form=config.prompt)
     with _open_environment(task, host) as environment:
+        if config.prompt is PromptForm.BRIEF:
+            for path, text in read_headers(config.target).items():
+                environment.workspace.write_text(path, text)
         record = EpisodeRecord(environment, number, run=host.run, on_turn=on_turn)
         stop, tools = _converse(environment, record, prompt=prompt, host=host)
         final = host.interruption.call(lambda: record.judge_finally(retries=config.limits.retries))

@@ -6,6 +6,7 @@ from cuda_agent.config import Record
 from cuda_agent.llm.chat import Message, Role
 
 HEADING = re.compile(r"^## model\.py\s*$", re.MULTILINE)
+IN_PLACE = re.compile(r"In place:.*`kernels/")
 FENCE = re.compile(r"^(`{3,})python\n(.*?)^\1\s*$", re.MULTILINE | re.DOTALL)
 
 
@@ -14,6 +15,8 @@ class Request(Record):
 
     source: str
     """The reference program."""
+    is_brief: bool = False
+    """Whether the headers are in place and few words are wanted: the prompt says so."""
 
 
 def parse_request(messages: tuple[Message, ...]) -> Request | None:
@@ -22,5 +25,6 @@ def parse_request(messages: tuple[Message, ...]) -> Request | None:
         heading = HEADING.search(message.content) if message.role is Role.USER else None
         block = FENCE.search(message.content, heading.end()) if heading else None
         if block is not None:
-            return Request(source=block[2])
+            is_brief = any(m.role is Role.SYSTEM and IN_PLACE.search(m.content) for m in messages)
+            return Request(source=block[2], is_brief=is_brief)
     return None
