@@ -27,6 +27,10 @@ part() { # part NAME COMMAND...: run a part whose folder is not there, and say h
   echo "== $name took $((SECONDS - start)) s" | tee -a "$here/times.txt"
 }
 
+actor() { # actor NAME: the policy that a stage's newest checkpoint holds
+  printf 'local:%s' "$(printf '%s\n' "$here/$1"/checkpoints/step-*/actor | tail -n 1)"
+}
+
 part tasks cuda-agent synth --target cpu --count "$tasks" --seed 0
 data=$here/tasks/tasks.parquet
 
@@ -36,7 +40,7 @@ part imitate cuda-agent train imitate "$here/expert" "$here/expert_single" --ste
   --batch 8 --scratch.layers 6 --scratch.hidden 256 --scratch.heads 4 --scratch.intermediate 704
 part single_turn cuda-agent train single-turn "$data#train" --start "$here/imitate" --target cpu \
   --steps "$steps" --batch "$batch" --episodes 4 --rollout.concurrency 4 "${policy_limits[@]}"
-part sampled cuda-agent run "$data#train" --policy "local:$here/single_turn/actor" --prompt brief \
+part sampled cuda-agent run "$data#train" --policy "$(actor single_turn)" --prompt brief \
   --episodes 2 --concurrency 4 "${small[@]}"
 part rft cuda-agent train rft "$here/sampled" --start "$here/single_turn" --steps "$steps" --batch 8
 part value cuda-agent train value "$here/sampled" --start "$here/rft" --steps "$steps" --batch 8
@@ -44,6 +48,6 @@ part ppo cuda-agent train ppo "$data#train" --start "$here/rft" --critic-start "
   --steps "$steps" --batch "$batch" --episodes 4 --rollout.concurrency 4 "${policy_limits[@]}"
 
 for stage in imitate single_turn rft ppo; do
-  part "bench_$stage" cuda-agent run "$data#$heldout" --policy "local:$here/$stage/actor" --prompt brief \
+  part "bench_$stage" cuda-agent run "$data#$heldout" --policy "$(actor "$stage")" --prompt brief \
     --concurrency 2 "${small[@]}"
 done
