@@ -15,6 +15,7 @@ from cuda_agent.agent.limits import EpisodeLimits
 from cuda_agent.agent.loop import Stop, Surroundings, run_loop
 from cuda_agent.agent.prompt import PromptForm, build_prompt
 from cuda_agent.agent.record import EpisodeRecord
+from cuda_agent.agent.single_answer import EDIT, is_single_answer
 from cuda_agent.agent.tools.bash import BashTool
 from cuda_agent.agent.tools.commands import Commands
 from cuda_agent.agent.tools.edit import EditTool
@@ -103,11 +104,14 @@ def run_episode(task: Task, number: int = 0, *, host: Host, on_turn: Callable[[T
     config = host.config
     prompt = build_prompt(task, target=config.target, limits=config.limits, form=config.prompt)
     with _open_environment(task, host) as environment:
-        if config.prompt is PromptForm.BRIEF:
+        if config.prompt.has_headers:
             for path, text in read_headers(config.target).items():
                 environment.workspace.write_text(path, text)
         record = EpisodeRecord(environment, number, run=host.run, on_turn=on_turn)
         stop, tools = _converse(environment, record, prompt=prompt, host=host)
+        if config.prompt is PromptForm.SINGLE and is_single_answer(record.turns):
+            host.interruption.call(environment.submit)
+            stop = Stop(StopReason.FINISHED, "")
         final = host.interruption.call(lambda: record.judge_finally(retries=config.limits.retries))
         trajectory = Trajectory(
             task_id=task.task_id,
@@ -144,6 +148,9 @@ def _converse(
 ) -> tuple[Stop, tuple[ToolSchema, ...]]:
     """Run the loop, and end every command; a policy that fails, or has spent its budget, is one more."""
     limits = host.config.limits
+    is_single = host.config.prompt is PromptForm.SINGLE
+    if is_single:
+        limits = limits.model_copy(update={"turns": 1})
     outputs = Outputs(environment.workspace.root, shown_characters=limits.shown_characters)
     around = Surroundings(
         limits=limits, keep=outputs.keep, on_turn=record.add, interruption=host.interruption
@@ -152,6 +159,8 @@ def _converse(
     budgeted = BudgetedChat(captured, host.config.budget)
     with Commands(host.sandbox, environment.company) as commands:
         tools = build_tools(environment, commands, outputs=outputs, limits=limits)
+        if is_single:
+            tools = {EDIT: tools[EDIT]}
         try:
             stop = run_loop(budgeted, tools, prompt=prompt, around=around)
         except BudgetError as error:

@@ -22,14 +22,21 @@ class PromptForm(StrEnum):
     FULL = "full"
     """Workspace, commands, rules and aim, for any model that can read."""
     BRIEF = "brief"
-    """Two sentences, and the expert's headers in `kernels/`: for a small model that was trained on these."""
+    """A few sentences, and the expert's headers in `kernels/`: for a small model that learnt these."""
+    SINGLE = "single"
+    """Likewise, for one reply with all files, which is submitted as it is."""
+
+    @property
+    def has_headers(self) -> bool:
+        """Whether the expert's headers are in place."""
+        return self is not PromptForm.FULL
 
 
 def build_prompt(
     task: Task, *, target: Target, limits: EpisodeLimits, form: PromptForm = PromptForm.FULL
 ) -> tuple[Message, Message]:
     """The system message (workspace, commands, rules, aim) and the user message (target and reference)."""
-    ending = "_brief" if form is PromptForm.BRIEF else ""
+    ending = "" if form is PromptForm.FULL else f"_{form.value}"
     system = _render(
         f"system{ending}",
         language=_LANGUAGES[target],

@@ -121,6 +121,10 @@ class ChatTemplate:
             return message.sampled_ids
         return tuple(self._encode(render_reply(message)))
 
+    def is_end(self, token: int) -> bool:
+        """Whether a token ends a turn."""
+        return token in self._end_ids
+
     def _render_opening(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> str:
         if not self.is_native:
             return self._render(_build(render_messages(messages, tools) if tools else messages))

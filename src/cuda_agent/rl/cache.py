@@ -31,7 +31,7 @@ class SlotCache:
         self._has_all = True
 
     def aim(self, positions_RN: Tensor, *, width: int, rows_R: Tensor | None = None) -> None:
-        """Choose what the next pass writes, and that it reads the first `width` positions; all rows or some."""
+        """Choose what the next pass writes, of all rows or some; it reads the first `width` positions."""
         self._has_all = rows_R is None
         slots = self._kept_SPHD.shape[2]
         self._rows_R = torch.arange(slots, device=positions_RN.device) if rows_R is None else rows_R
@@ -41,7 +41,7 @@ class SlotCache:
     def update(
         self, keys_RHND: Tensor, values_RHND: Tensor, layer_idx: int, *_: object
     ) -> tuple[Tensor, Tensor]:
-        """Write a layer's new keys and values, and give all that the pass reads, (R, H, P, D); by transformers."""
+        """Write a layer's new keys and values, and give all that the pass reads, (R, H, P, D)."""
         read = []
         for kept_SPHD, new_RHND in zip(self._kept_SPHD[layer_idx], (keys_RHND, values_RHND), strict=True):
             kept_SPHD[self._rows_R[:, None], self._positions_RN] = new_RHND.transpose(1, 2)
