@@ -27,7 +27,7 @@ class EpisodePlace(Place):
     tasks: tyro.conf.Positional[tuple[Path, ...]] = ()
     """Task files; of a data set FILE.parquet all tasks, FILE.parquet#train those of a split."""
     start: str | None = None
-    """The policy to improve: a run, a folder or a hub id. Without RFT (the ablation): the policy before it."""
+    """The policy to improve: a run, a folder or a hub id. Without RFT, an ablation: that before it."""
     critic_start: str | None = None
     """The critic that `train value` made: its run, or a folder."""
     value_pretraining: bool = True

@@ -109,8 +109,11 @@ class Ppo:
         Raises:
             UserError: it brought nothing.
         """
-        if not trajectories:
-            raise UserError("the rollout held no episode, so there is nothing to learn from")
+        if not any(trajectory.turns for trajectory in trajectories):
+            raise UserError(
+                "the rollout held no episode with a reply, so there is nothing to learn from; "
+                "its folder in rollouts/ tells what became of them"
+            )
 
 
 def reward_again(trajectory: Trajectory, kind: RewardKind) -> Trajectory:
