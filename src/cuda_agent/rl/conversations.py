@@ -103,9 +103,10 @@ class Conversations:
             self._desk.orders.append(partial(self._decoder.begin, slot, asked))
             self._desk.waiting[slot] = ticket
             self._changed.wait_for(lambda: ticket.is_over or not self._desk.is_led)
-            self._desk.is_led = self._desk.is_led or not ticket.is_over
+            leads = not ticket.is_over
+            self._desk.is_led = self._desk.is_led or leads
         try:
-            if not ticket.is_over:
+            if leads:
                 self._lead(ticket)
         except BaseException:
             self._withdraw(slot, ticket)

@@ -22,7 +22,7 @@ class CudaGraphs:
         """`compute` gives its outputs for a width, without ever waiting for the device."""
         self._compute = compute
         self._captured: dict[int, tuple[torch.cuda.CUDAGraph, Outputs]] = {}
-        self._pool: tuple[int, int] | None = None
+        self._pool = torch.cuda.graph_pool_handle()
 
     def replay(self, width: int) -> Outputs:
         """The outputs for a width, valid until the next call."""
@@ -42,5 +42,4 @@ class CudaGraphs:
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, pool=self._pool):
             outputs = self._compute(width)
-        self._pool = graph.pool()
         return graph, outputs

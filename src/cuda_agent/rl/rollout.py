@@ -6,7 +6,7 @@ what is missing, and a step that is taken again after a resume finds the episode
 
 import logging
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
@@ -110,8 +110,7 @@ class EpisodeRollout:
             missing = [attempt for attempt in attempts if attempt.key not in held]
             # Closed at once when something is raised here, so that nobody works on for nothing.
             with closing(self._hold_all(missing, policy, run=run, seed=seed)) as ended:
-                for trajectory in ended:
-                    held[trajectory.task_id, trajectory.episode] = trajectory
+                held |= {(each.task_id, each.episode): each for each in ended}
             samples, losses = [], Counter[Loss]()
             for attempt in attempts:
                 trajectory = held.get(attempt.key)
@@ -129,7 +128,7 @@ class EpisodeRollout:
 
     def _hold_all(
         self, attempts: Sequence[Attempt], policy: Policy, *, run: RunDir, seed: int
-    ) -> Iterator[Trajectory]:
+    ) -> Generator[Trajectory, None, None]:
         """The episodes as they end, without those for which the machine failed at every try."""
         if not attempts:
             return
