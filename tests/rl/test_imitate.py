@@ -18,7 +18,7 @@ def test_the_loss_falls() -> None:
     policy, sequences = build_policy(), build_sequences(20)
     stage = Imitation(CONFIG, policy, sequences=sequences)
     losses = [stage.take_step(step).metrics["train/loss"] for step in range(CONFIG.steps)]
-    assert losses[0] == pytest.approx(2.48, abs=0.1)  # ln 12: nothing is known
+    assert losses[0] == pytest.approx(2.48, abs=0.3)  # ln 12: nothing is known
     assert losses[-1] < 0.5
     logprobs = score_tokens(policy.model, build_batch(sequences)).logprobs_BT
     assert float(logprobs[:, 2].exp().mean()) > 0.6

@@ -23,6 +23,9 @@ CONFIG = PpoConfig(
     collapse=CollapseConfig(entropy_floor=0.0),
 )  # fmt: skip
 
+FLOOR = {"floor/log_ratio_abs_mean", "floor/ratio_max"}
+"""Figures of rare tokens, where there may be none."""
+
 
 def build_stage(config: PpoConfig, *, weights: int = 0) -> Ppo:
     policy = build_policy(weights)
@@ -66,8 +69,8 @@ def test_a_run_stopped_and_resumed_gives_the_same_curve_bit_for_bit(tmp_path: Pa
     torch.rand(7)
     _, resumed = train(tmp_path / "parts", CONFIG, weights=5)
     curve = read_curve(tmp_path / "whole")
-    assert read_curve(tmp_path / "parts") == curve
-    assert all(math.isfinite(value) for value in curve[-1].values())
+    assert str(read_curve(tmp_path / "parts")) == str(curve)  # as text, where NaN is NaN
+    assert {name for name, value in curve[-1].items() if not math.isfinite(value)} <= FLOOR
     assert all(torch.equal(mine, its) for mine, its in zip(weights, resumed, strict=True))
     assert max(step["training/rollout_probs_diff_max"] for step in curve) < 1e-5
     again, _ = train(tmp_path / "whole", CONFIG)
@@ -98,7 +101,7 @@ def test_a_rollout_without_episodes_is_an_error() -> None:
         CONFIG, build_policy(), critic=build_stage(CONFIG).learners["critic"].model, tasks=TASKS,
         rollout=lambda policy, tasks, *, seed: [],
     )  # fmt: skip
-    with pytest.raises(UserError, match="held no episode"):
+    with pytest.raises(UserError, match="held no episode with a reply"):
         stage.take_step(0)
 
 

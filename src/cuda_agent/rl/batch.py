@@ -50,7 +50,7 @@ class Batch:
     def take(self, rows: Tensor | slice) -> "Batch":
         """Some of the sequences, without the padding that only others need."""
         taken = self.is_token_BT[rows]
-        length = int(taken.sum(dim=1).max()) if taken.numel() else 0
+        length = max(1, int(taken.sum(dim=1).max())) if taken.numel() else 0
         return Batch(*(tensor[rows, :length] for tensor in vars(self).values()))
 
     def split(self, size: int) -> Iterator[tuple[slice, "Batch"]]:

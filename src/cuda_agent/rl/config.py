@@ -4,9 +4,12 @@ What the paper leaves out (epochs of the supervised stages, minibatches, clippin
 and said to be one in docs/training.md.
 """
 
+from typing import Any, TypeVar
+
 from pydantic import NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
 from cuda_agent.config import Config
+from cuda_agent.environment.reward import RewardKind
 from cuda_agent.llm.local_config import Precision
 from cuda_agent.rl.losses import Mean
 
@@ -144,6 +147,8 @@ class PpoConfig(StageConfig):
     """Into how many parts a step's trajectories are cut, each with an update of its own."""
     episodes: PositiveInt = 8
     """Episodes of each task in a step, so that `batch / episodes` tasks make one."""
+    reward: RewardKind = RewardKind.MILESTONE
+    """What an episode earns: the paper's steps, or as its ablation the raw speed-up."""
     collapse: CollapseConfig = CollapseConfig()
     """When it stops."""
 
@@ -152,16 +157,26 @@ class SingleTurnConfig(PpoConfig):
     """PPO on single answers: the warm-up of a base model."""
 
 
-MICRO = {
-    "seed": 0,
+MICRO: dict[str, Any] = {
     "steps": 30,
     "batch": 8,
-    "micro_batch": 8,
-    "device": "cpu",
-    "save_every": 10,
-    "show_every": 10,
+    "episodes": 4,
+    "vocabulary": 512,
+    "actor": OptimiserConfig(learning_rate=3e-3),
+    "critic": OptimiserConfig(learning_rate=3e-3),
+    "scratch": ScratchConfig(layers=2, hidden=64, heads=2, intermediate=128, window_tokens=8192),
 }
-"""Fields of a stage that takes seconds on two cores."""
+"""What a stage takes that is to last minutes on two cores."""
 
-MICRO_SCRATCH = ScratchConfig(layers=2, hidden=32, heads=2, intermediate=64, window_tokens=1024)
-"""A network to go with it, of some ten thousand parameters and an embedding."""
+ConfigT = TypeVar("ConfigT", bound=Config)
+
+
+def build_micro(config: ConfigT) -> ConfigT:
+    """The same stage, small: whatever was left at its default is that of `MICRO`, where that has it."""
+    fields = type(config).model_fields
+    changes = {
+        name: value
+        for name, value in MICRO.items()
+        if name in fields and getattr(config, name) == fields[name].default
+    }
+    return config.model_copy(update=changes)

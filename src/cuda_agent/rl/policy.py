@@ -126,9 +126,7 @@ def score_tokens(
 ) -> TokenScores:
     """Log-probability and entropy of every token, in one pass."""
     with _compute_in(precision, batch.ids_BT.device):
-        logits_BTK = actor(
-            input_ids=batch.ids_BT, attention_mask=batch.is_token_BT.long(), use_cache=False
-        ).logits
+        logits_BTK = actor(input_ids=batch.ids_BT, attention_mask=_build_mask(batch), use_cache=False).logits
     with torch.no_grad():
         entropy_BT = compute_entropy(logits_BTK)
     return TokenScores(compute_logprobs(logits_BTK, batch.ids_BT), entropy_BT)
@@ -143,7 +141,7 @@ def compute_values(
     """
     with _compute_in(precision, batch.ids_BT.device):
         outputs_BT1 = critic(
-            input_ids=batch.ids_BT, attention_mask=batch.is_token_BT.long(), use_cache=False
+            input_ids=batch.ids_BT, attention_mask=_build_mask(batch), use_cache=False
         ).logits
     return nn.functional.pad(outputs_BT1[:, :-1, 0].float(), (1, 0))
 
@@ -169,6 +167,13 @@ def choose_device(named: str) -> torch.device:
     if device.type == "cuda" and not torch.cuda.is_available():
         raise UserError(f"{named}: torch finds no GPU here; give --device cpu")
     return device
+
+
+def _build_mask(batch: Batch) -> Tensor:
+    """What is read, (B, T), int64; a trajectory without tokens reads one of padding, as softmax needs one."""
+    mask_BT = batch.is_token_BT.long()
+    mask_BT[:, 0] = 1
+    return mask_BT
 
 
 def _load_network(loader: Any, where: str, *, device: torch.device) -> PreTrainedModel:  # noqa: ANN401 - likewise

@@ -8,6 +8,7 @@ import torch
 from transformers import PreTrainedModel
 
 from cuda_agent.agent.trajectory import StopReason, Trajectory
+from cuda_agent.environment.reward import RewardKind, compute_reward
 from cuda_agent.errors import UserError
 from cuda_agent.llm.chat import FinishReason
 from cuda_agent.rl.batch import build_batch, build_sequence
@@ -74,6 +75,7 @@ class Ppo:
         )
         sampled_s = time.monotonic()
         self._check(trajectories)
+        trajectories = [reward_again(trajectory, self.config.reward) for trajectory in trajectories]
         batch = build_batch([build_sequence(trajectory) for trajectory in trajectories]).to(self._device)
         metrics = update(
             self.learners["actor"], self.learners["critic"], batch=batch, config=self.config, step=step
@@ -107,8 +109,18 @@ class Ppo:
         Raises:
             UserError: it brought nothing.
         """
-        if not trajectories:
-            raise UserError("the rollout held no episode, so there is nothing to learn from")
+        if not any(trajectory.turns for trajectory in trajectories):
+            raise UserError(
+                "the rollout held no episode with a reply, so there is nothing to learn from; "
+                "its folder in rollouts/ tells what became of them"
+            )
+
+
+def reward_again(trajectory: Trajectory, kind: RewardKind) -> Trajectory:
+    """The same episode, rewarded in another way; one that handed nothing in keeps what it has."""
+    if trajectory.final is None:
+        return trajectory
+    return trajectory.model_copy(update={"reward": compute_reward(trajectory.final, kind)})
 
 
 def is_cut(trajectory: Trajectory) -> bool:
