@@ -38,12 +38,13 @@ class SlotCache:
         self._positions_RN = positions_RN
         self._width = width
 
-    def update(
-        self, keys_RHND: Tensor, values_RHND: Tensor, layer_idx: int, *_: object
-    ) -> tuple[Tensor, Tensor]:
-        """Write a layer's new keys and values, and give all that the pass reads, (R, H, P, D)."""
+    def update(self, keys_RHND: Tensor, values_RHND: Tensor, *where: int) -> tuple[Tensor, Tensor]:
+        """Write a layer's new keys and values, and give all that the pass reads, (R, H, P, D).
+
+        The layer's number comes third, by position: transformers calls it so.
+        """
         read = []
-        for kept_SPHD, new_RHND in zip(self._kept_SPHD[layer_idx], (keys_RHND, values_RHND), strict=True):
+        for kept_SPHD, new_RHND in zip(self._kept_SPHD[where[0]], (keys_RHND, values_RHND), strict=True):
             kept_SPHD[self._rows_R[:, None], self._positions_RN] = new_RHND.transpose(1, 2)
             rows_RPHD = kept_SPHD[:, : self._width]
             read.append((rows_RPHD if self._has_all else rows_RPHD[self._rows_R]).transpose(1, 2))
