@@ -10,19 +10,20 @@ import pytest
 from cuda_agent.errors import InfrastructureError, UserError
 from cuda_agent.llm.chat import FinishReason, Message, Reply, Role
 from cuda_agent.llm.local import Sampled
-from cuda_agent.rl.config import MICRO_SCRATCH
+from cuda_agent.rl.config import ScratchConfig
 from cuda_agent.rl.conversations import Conversations
 from cuda_agent.rl.decoder import Decoder
 from cuda_agent.rl.policy import build_actor
 from cuda_agent.rl.tokenizer import build_template, train_tokenizer
 
+SCRATCH = ScratchConfig(layers=2, hidden=32, heads=2, intermediate=64, window_tokens=1024)
 TOKENIZER: Any = train_tokenizer(["a text"], 300)
-MODEL = build_actor(MICRO_SCRATCH, len(TOKENIZER), seed=0, end_id=TOKENIZER.eos_token_id)
+MODEL = build_actor(SCRATCH, len(TOKENIZER), seed=0, end_id=TOKENIZER.eos_token_id)
 
 
 def build(*, slots: int = 3, reply_tokens: int = 12, **options: Any) -> tuple[Conversations, Decoder]:  # noqa: ANN401
     decoder = Decoder(
-        MODEL, end_ids=(TOKENIZER.eos_token_id,), slots=slots, window_tokens=MICRO_SCRATCH.window_tokens
+        MODEL, end_ids=(TOKENIZER.eos_token_id,), slots=slots, window_tokens=SCRATCH.window_tokens
     )
     talks = Conversations(
         decoder, build_template(TOKENIZER), name="tiny", slots=slots, reply_tokens=reply_tokens, **options

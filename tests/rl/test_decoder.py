@@ -128,10 +128,8 @@ def test_a_reply_can_be_given_up_in_its_middle(model: torch.nn.Module) -> None:
     decoder.step()
     decoder.give_up(0)
     assert decoder.step() == {}
-    assert (
-        ask(decoder, 0, prompt=make_prompt(2, 5), seed=4).ids
-        == ask(build(model), 1, prompt=make_prompt(2, 5), seed=4).ids
-    )
+    other = make_prompt(2, 5)
+    assert ask(decoder, 0, prompt=other, seed=4).ids == ask(build(model), 1, prompt=other, seed=4).ids
 
 
 def test_draws_follow_the_distribution(model: torch.nn.Module) -> None:

@@ -17,7 +17,7 @@ from cuda_agent.errors import ConfigError, UserError
 from cuda_agent.judge.result import TaskResult, TaskStatus
 from cuda_agent.llm.chat import Message, Reply, Role
 from cuda_agent.rl.batch import build_sequence
-from cuda_agent.rl.config import MICRO_SCRATCH
+from cuda_agent.rl.config import ScratchConfig
 from cuda_agent.rl.policy import Policy, build_actor
 from cuda_agent.rl.rollout import (
     COUNTS,
@@ -35,6 +35,7 @@ from cuda_agent.sandbox.protocol import Sandbox
 from cuda_agent.tasks.target import Target
 from cuda_agent.tasks.task import Task
 
+SCRATCH = ScratchConfig(layers=2, hidden=32, heads=2, intermediate=64, window_tokens=1024)
 LIMITS = EpisodeLimits(turns=2, reply_tokens=12, invalid_turns=2, retries=0)
 CONFIG = EpisodeConfig(target=Target.CPU, prompt=PromptForm.BRIEF, limits=LIMITS)
 BuildPolicy = Callable[[], Policy]
@@ -44,7 +45,7 @@ BuildPolicy = Callable[[], Policy]
 def policy(tiny_task: Task) -> Policy:
     """Untrained, and the same every time."""
     tokenizer: Any = train_tokenizer([tiny_task.source] * 3, 320)
-    model = build_actor(MICRO_SCRATCH, len(tokenizer), seed=0, end_id=tokenizer.eos_token_id)
+    model = build_actor(SCRATCH, len(tokenizer), seed=0, end_id=tokenizer.eos_token_id)
     return Policy(model, tokenizer)
 
 
@@ -103,13 +104,20 @@ def test_what_says_nothing_of_the_policy_is_no_sample(tiny_task: Task) -> None:
     assert find_loss(build_trajectory(tiny_task, turns=())) is Loss.NOTHING_SAMPLED
     elided = (build_turn((1, 2)), build_turn((1, 5, 9, 3)))
     assert find_loss(build_trajectory(tiny_task, turns=elided)) is Loss.NOT_ONE_SEQUENCE
-    failed = {"stop_reason": StopReason.POLICY_ERROR, "stop_detail": "InfrastructureError: no memory"}
+    failed: dict[str, Any] = {
+        "stop_reason": StopReason.POLICY_ERROR,
+        "stop_detail": "InfrastructureError: no memory",
+    }
     assert find_loss(build_trajectory(tiny_task, **failed)) is Loss.INFRASTRUCTURE
     assert find_loss(None) is Loss.INFRASTRUCTURE
 
 
 def test_the_policys_own_errors_are_samples(tiny_task: Task) -> None:
-    own = {"stop_reason": StopReason.POLICY_ERROR, "stop_detail": "UserError: too long", "reward": -1.0}
+    own: dict[str, Any] = {
+        "stop_reason": StopReason.POLICY_ERROR,
+        "stop_detail": "UserError: too long",
+        "reward": -1.0,
+    }
     assert find_loss(build_trajectory(tiny_task, **own)) is None
 
 
