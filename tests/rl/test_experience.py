@@ -3,7 +3,7 @@
 import torch
 
 from cuda_agent.rl.batch import build_batch
-from cuda_agent.rl.config import PpoConfig
+from cuda_agent.rl.config import GaeConfig, PpoConfig
 from cuda_agent.rl.experience import build_experience, compute_all_values, score_all_tokens
 from cuda_agent.rl.policy import build_critic, compute_values, score_tokens
 from tests.rl.toy import build_policy, build_sequences
@@ -27,7 +27,7 @@ def test_advantages_are_rewards_less_values() -> None:
     actor = build_policy().model
     critic = build_critic(actor, seed=0)
     batch = build_batch(build_sequences(4))
-    config = PpoConfig(normalise=False, gae={"gae_lambda": 1.0})
+    config = PpoConfig(normalise=False, gae=GaeConfig(gae_lambda=1.0))
     experience = build_experience(actor, critic, batch=batch, config=config)
     mask, rewards = batch.is_generated_BT, batch.rewards_BT.sum(dim=1, keepdim=True)
     expected = torch.where(mask, rewards - experience.values_BT, 0.0)

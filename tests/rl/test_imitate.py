@@ -20,7 +20,7 @@ def test_the_loss_falls() -> None:
     losses = [stage.take_step(step).metrics["train/loss"] for step in range(CONFIG.steps)]
     assert losses[0] == pytest.approx(2.48, abs=0.3)  # ln 12: nothing is known
     assert losses[-1] < 0.5
-    logprobs = score_tokens(policy.model, build_batch(sequences)).logprobs_BT
+    logprobs = score_tokens(policy.model, build_batch(sequences)).logprobs_BT.detach()
     assert float(logprobs[:, 2].exp().mean()) > 0.6
     assert float(logprobs[:, 4].exp().mean()) < 0.3  # read, and drawn from seven at random
 

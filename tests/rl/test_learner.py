@@ -10,12 +10,13 @@ from cuda_agent.rl.losses import Mean
 from tests.rl.toy import build_policy
 
 
-def build_learner(**options: float) -> Learner:
-    return Learner(build_policy().model, OptimiserConfig(**{"learning_rate": 0.1, **options}))
+def build_learner(*, warmup_steps: int = 0) -> Learner:
+    return Learner(build_policy().model, OptimiserConfig(learning_rate=0.1, warmup_steps=warmup_steps))
 
 
 def compute_loss(learner: Learner) -> Tensor:
-    return learner.model(input_ids=torch.tensor([[1, 2, 3]])).logits.square().mean()
+    loss: Tensor = learner.model(input_ids=torch.tensor([[1, 2, 3]])).logits.square().mean()
+    return loss
 
 
 def test_parts_add_up_to_one_update() -> None:

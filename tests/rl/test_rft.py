@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from cuda_agent.agent.trajectory import Trajectory
+from cuda_agent.agent.trajectory import Trajectory, Turn
 from cuda_agent.llm.chat import FinishReason, Message, Role, ToolCall, ToolSchema
 from cuda_agent.rl.config import OptimiserConfig, RftConfig
 from cuda_agent.rl.imitate import Imitation
@@ -25,7 +25,8 @@ BUILD = ToolCall(id="1", name="bash", arguments={"command": "make"})
 
 def build_episode(*calls: ToolCall, reward: float = 1.0, **reply: Any) -> Trajectory:  # noqa: ANN401
     """An episode with one turn a call; each turn reads all tokens before it, and one of the tool's."""
-    turns, ids = [], (0,)
+    turns: list[Turn] = []
+    ids: tuple[int, ...] = (0,)
     for place, call in enumerate(calls):
         turn = build_turn(ids, (2, 3), logprobs=(-1.0, -1.0))
         message = Message(role=Role.ASSISTANT, content="", tool_calls=(call,))

@@ -22,7 +22,7 @@ def test_values_become_what_episodes_earn() -> None:
     assert figures[-1]["critic/vf_loss"] < 0.2 * figures[0]["critic/vf_loss"]
     assert figures[-1]["critic/vf_explained_var"] > 0.8
     batch = build_batch(sequences)
-    values = compute_values(critic, batch)[:, 2]
+    values = compute_values(critic, batch)[:, 2].detach()
     won = batch.rewards_BT.sum(dim=1) > 0
     assert float(values[won].mean()) > 0.6
     assert float(values[~won].mean()) < -0.6

@@ -19,7 +19,7 @@ import tyro
 
 from cuda_agent.cli.console import build_console
 from cuda_agent.cli.exit_code import ExitCode
-from cuda_agent.cli.train_episodes import PpoOptions, SingleTurnOptions, build_ppo
+from cuda_agent.cli.train_episodes import TrainingOptions, build_ppo
 from cuda_agent.cli.train_progress import TrainingProgress
 from cuda_agent.cli.train_supervised import (
     ImitateOptions,
@@ -34,19 +34,11 @@ from cuda_agent.rl.config import build_micro
 from cuda_agent.rl.training import Stage, run_stage
 from cuda_agent.rundir import RunDir, build_default_path
 
-Options = (
-    Annotated[ImitateOptions, tyro.conf.subcommand("imitate")]
-    | Annotated[SingleTurnOptions, tyro.conf.subcommand("single-turn")]
-    | Annotated[RftOptions, tyro.conf.subcommand("rft")]
-    | Annotated[ValueOptions, tyro.conf.subcommand("value")]
-    | Annotated[PpoOptions, tyro.conf.subcommand("ppo")]
-)
-
 
 class TrainConfig(Config):
     """Which stage, and with what."""
 
-    stage: Annotated[Options, tyro.conf.arg(name="")]
+    stage: Annotated[TrainingOptions, tyro.conf.arg(name="")]
     """The stage of training."""
 
 
@@ -65,7 +57,7 @@ def run_train(config: TrainConfig) -> int:
     return ExitCode.DONE
 
 
-def _open_run(options: Options) -> RunDir:
+def _open_run(options: TrainingOptions) -> RunDir:
     asked = options.model_copy(update={"out": None, "resume": None})
     if options.resume:
         run = RunDir.resume(options.resume, asked)
@@ -75,7 +67,7 @@ def _open_run(options: Options) -> RunDir:
     return run
 
 
-def _build_stage(options: Options, run: RunDir) -> Stage:
+def _build_stage(options: TrainingOptions, run: RunDir) -> Stage:
     match options:
         case ImitateOptions():
             return build_imitation(options)

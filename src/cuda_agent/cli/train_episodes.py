@@ -1,6 +1,7 @@
 """The stages that hold episodes themselves: PPO, and PPO on single answers."""
 
 from pathlib import Path
+from typing import Annotated
 
 import tyro
 
@@ -8,7 +9,7 @@ from cuda_agent.agent.episode import EpisodeConfig, EpisodeOptions
 from cuda_agent.agent.prompt import PromptForm
 from cuda_agent.cli.job_source import load_tasks
 from cuda_agent.cli.target import choose_target
-from cuda_agent.cli.train_supervised import Place, load_start
+from cuda_agent.cli.train_supervised import ImitateOptions, Place, RftOptions, ValueOptions, load_start
 from cuda_agent.errors import UserError
 from cuda_agent.rl.checkpoint import find_network
 from cuda_agent.rl.config import PpoConfig, SingleTurnConfig
@@ -53,6 +54,16 @@ class SingleTurnOptions(SingleTurnConfig, EpisodePlace):
     """Whether the critic is pretrained; here it begins as a new head, as nothing is known yet."""
     episode: EpisodeOptions = EpisodeOptions(prompt=PromptForm.SINGLE)
     """How an answer is asked for and judged."""
+
+
+TrainingOptions = (
+    Annotated[ImitateOptions, tyro.conf.subcommand("imitate")]
+    | Annotated[SingleTurnOptions, tyro.conf.subcommand("single-turn")]
+    | Annotated[RftOptions, tyro.conf.subcommand("rft")]
+    | Annotated[ValueOptions, tyro.conf.subcommand("value")]
+    | Annotated[PpoOptions, tyro.conf.subcommand("ppo")]
+)
+"""Any stage's, by its name on the command line."""
 
 
 def build_ppo(options: PpoOptions | SingleTurnOptions, run: RunDir) -> Ppo:

@@ -15,7 +15,7 @@ from cuda_agent.rl.checkpoint import find_network
 from cuda_agent.rl.config import ImitateConfig, RftConfig, ScratchConfig, StageConfig, ValueConfig
 from cuda_agent.rl.imitate import Imitation
 from cuda_agent.rl.policy import Policy, build_actor, build_critic, choose_device, load_critic, load_policy
-from cuda_agent.rl.rft import filter_trajectories
+from cuda_agent.rl.rft import Rejection, filter_trajectories
 from cuda_agent.rl.tokenizer import build_template, encode_episode, list_texts, train_tokenizer
 from cuda_agent.rl.value_pretraining import ValuePretraining
 from cuda_agent.rundir import RunDir
@@ -135,5 +135,5 @@ def _build_policy(options: ImitateOptions, trajectories: Sequence[Trajectory]) -
     return Policy(model, tokenizer)
 
 
-def _list_counts(counts: dict[str, int]) -> str:
+def _list_counts(counts: dict[Rejection, int]) -> str:
     return ", ".join(f"{count} {reason}" for reason, count in counts.items()) or "none"

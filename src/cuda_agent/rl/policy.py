@@ -148,7 +148,8 @@ def compute_values(
 
 def save_network(model: PreTrainedModel, folder: Path) -> None:
     """Write a network's weights and configuration, as a plain folder of transformers'."""
-    transformers.utils.logging.disable_progress_bar()  # its bar would break ours
+    talk: Any = transformers.utils.logging
+    talk.disable_progress_bar()  # it would break ours
     model.save_pretrained(folder)
 
 

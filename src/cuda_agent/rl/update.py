@@ -39,15 +39,15 @@ def update(
         rows = shuffle_rows(len(batch.ids_BT), seed=seed)
         for some in rows.tensor_split(min(config.minibatches, len(rows))):
             part = experience.take(some)
-            learnt = actor.learn(_compute_policy_losses(actor, part, config), step=step)
-            valued = critic.learn(_compute_value_losses(critic, part, config), step=step)
+            learnt = actor.learn(_compute_policy_losses(actor, part, config=config), step=step)
+            valued = critic.learn(_compute_value_losses(critic, part, config=config), step=step)
             for name, value in _name(learnt, valued).items():
                 figures[name].append(value)
     means = {name: sum(values) / len(values) for name, values in figures.items()}
     return means | _measure(actor, experience, config=config)
 
 
-def _compute_policy_losses(actor: Learner, whole: Experience, config: PpoConfig) -> Iterator[Tensor]:
+def _compute_policy_losses(actor: Learner, whole: Experience, *, config: PpoConfig) -> Iterator[Tensor]:
     for part in whole.split(config.micro_batch):
         is_generated_BT = part.batch.is_generated_BT
         weight = compute_weight(is_generated_BT, whole.batch.is_generated_BT, mean=config.mean)
@@ -63,7 +63,7 @@ def _compute_policy_losses(actor: Learner, whole: Experience, config: PpoConfig)
         yield weight * loss
 
 
-def _compute_value_losses(critic: Learner, whole: Experience, config: PpoConfig) -> Iterator[Tensor]:
+def _compute_value_losses(critic: Learner, whole: Experience, *, config: PpoConfig) -> Iterator[Tensor]:
     for part in whole.split(config.micro_batch):
         is_generated_BT = part.batch.is_generated_BT
         weight = compute_weight(is_generated_BT, whole.batch.is_generated_BT, mean=config.mean)
