@@ -31,6 +31,15 @@ def test_a_duplicate_is_dropped_and_names_the_first() -> None:
     assert (fate.dropped_by, fate.reason) == (Filter.DUPLICATE, "of candidate 4")
 
 
+def test_a_recorded_candidate_is_remembered_without_being_read() -> None:
+    recorded = make_filters().check(make_candidate(number=4))
+    filters = make_filters()
+    filters.remember(recorded)
+    filters.remember(make_filters().check(make_candidate("def", number=3)))
+    fate = filters.check(make_candidate(RENAMED, number=5))
+    assert (fate.dropped_by, fate.reason) == (Filter.DUPLICATE, "of candidate 4")
+
+
 def test_a_false_label_is_dropped() -> None:
     fate = make_filters().check(make_candidate(ops=("torch.nn.Conv2d",)))
     assert (fate.dropped_by, fate.reason) == (Filter.LABEL, "torch.nn.Conv2d does not occur")

@@ -11,7 +11,9 @@ import tyro
 from pydantic import PositiveFloat, PositiveInt
 
 from cuda_agent.agent.policy import build_policy
-from cuda_agent.cli.synth_report import finish_dataset, show_crawl, show_fate, show_rate
+from cuda_agent.cli.exit_code import ExitCode
+from cuda_agent.cli.synth_ledger import Ledger
+from cuda_agent.cli.synth_report import show_crawl, show_fate, show_funnel, show_rate
 from cuda_agent.config import Config
 from cuda_agent.errors import ConfigError
 from cuda_agent.llm.endpoint import EndpointConfig
@@ -86,9 +88,17 @@ def make_dataset(options: MakeOptions, *, kernelbench: dict[str, Print], sandbox
     with RunDir.resume(folder, job) if options.resume else RunDir.create(folder, job) as run:
         print(f"run folder: {run.path} (if it is stopped: --resume --out {run.path})", flush=True)
         limit_s = math.inf if options.minutes is None else 60 * options.minutes + start_s - time.monotonic()
-        fates = run_synthesis(shop, run, count=options.count, observe=show_fate, limit_s=limit_s)
+        ledger = Ledger(run, recipe=options.recipe, found=found)
+        observe = ledger.observe(show_fate)
+        try:
+            fates = run_synthesis(shop, run, count=options.count, observe=observe, limit_s=limit_s)
+        except BaseException:  # interrupted, or the machine failed: what is made is there all the same
+            ledger.write(ledger.fates)
+            raise
+        ledger.write(fates)
         show_rate(fates, count=options.count, seconds=time.monotonic() - start_s)
-        return finish_dataset(fates, run, recipe=options.recipe, operators=found.operators)
+        show_funnel(fates, run)
+    return ExitCode.DONE
 
 
 def _build_composer(

@@ -8,8 +8,8 @@ from importlib.resources import files
 
 import jinja2
 
+from cuda_agent.synthesis.crawl import Crawl
 from cuda_agent.synthesis.fate import Fate, Filter
-from cuda_agent.synthesis.operator import Operator
 from cuda_agent.synthesis.output import build_rows
 from cuda_agent.synthesis.recipe import Recipe
 
@@ -22,7 +22,7 @@ _BAR = 40
 _SHOWN = 10
 
 
-def write_card(fates: Sequence[Fate], *, recipe: Recipe, operators: Sequence[Operator], versions: str) -> str:
+def write_card(fates: Sequence[Fate], *, recipe: Recipe, found: Crawl, versions: str) -> str:
     """The card in Markdown."""
     kept = [fate for fate in fates if fate.is_kept]
     rows = build_rows(fates)
@@ -45,7 +45,9 @@ def write_card(fates: Sequence[Fate], *, recipe: Recipe, operators: Sequence[Ope
         eager=_build_histogram([row.eager_ms for row in rows], _TIMES_MS),
         similar=_build_histogram([item.similarity for item in nearest], _SIMILARITIES),
         nearest=nearest[:_SHOWN],
-        available=len(operators),
+        available=len(found.operators),
+        coverage=_build_coverage(found, used),
+        reasons=_count(reason.partition(":")[0] for reason in found.left_out.values()),
         used=len(used),
         commonest=used.most_common(_SHOWN),
         faster=sum(row.compile_ms < row.eager_ms for row in rows),
@@ -62,6 +64,21 @@ def _build_funnel(fates: Sequence[Fate]) -> list[tuple[Filter, int, int, str]]:
         reasons = collections.Counter(_generalise(fate.reason) for fate in dropped)
         funnel.append((filter_, len(dropped), left, reasons.most_common(1)[0][0] if reasons else ""))
     return funnel
+
+
+def _build_coverage(found: Crawl, used: collections.Counter[str]) -> list[tuple[str, int, int, int]]:
+    """Each library's operators: found, fit for tasks, and in at least one of these."""
+    libraries = sorted({name.partition(".")[0] for name in (*found.left_out, *_list_names(found))})
+    coverage = []
+    for library in libraries:
+        fit = [name for name in _list_names(found) if name.partition(".")[0] == library]
+        left_out = sum(name.partition(".")[0] == library for name in found.left_out)
+        coverage.append((library, len(fit) + left_out, len(fit), len(used.keys() & set(fit))))
+    return coverage
+
+
+def _list_names(found: Crawl) -> list[str]:
+    return [operator.name for operator in found.operators]
 
 
 def _generalise(reason: str) -> str:

@@ -1,5 +1,6 @@
 """The filters that read a candidate's text: they cost next to nothing, so they come first."""
 
+import hashlib
 from dataclasses import dataclass, field
 
 from cuda_agent.errors import TaskError
@@ -21,7 +22,12 @@ class TextFilters:
     similarity: float
     """How similar to one of them a candidate may be."""
     seen: dict[str, int] = field(default_factory=dict)
-    """Normal forms, with the first candidate that had each."""
+    """Digests of normal forms, with the first candidate that had each."""
+
+    def remember(self, fate: Fate) -> None:
+        """Take a recorded candidate for seen, without reading it again."""
+        if fate.normal_digest:
+            self.seen.setdefault(fate.normal_digest, fate.candidate.number)
 
     def check(self, candidate: Candidate) -> Fate:
         """The fate of a candidate as far as its text decides it."""
@@ -36,15 +42,17 @@ class TextFilters:
             normal_form = compute_normal_form(candidate.code)
         except (TaskError, ValueError) as error:
             return drop(Fate(candidate=candidate), Filter.PARSES, reason=str(error))
-        first = self.seen.setdefault(normal_form, candidate.number)
+        digest = hashlib.sha256(normal_form.encode(errors="surrogatepass")).hexdigest()[:32]
+        fate = Fate(candidate=candidate, normal_digest=digest)
+        first = self.seen.setdefault(digest, candidate.number)
         if first != candidate.number:
-            return drop(Fate(candidate=candidate), Filter.DUPLICATE, reason=f"of candidate {first}")
+            return drop(fate, Filter.DUPLICATE, reason=f"of candidate {first}")
         if missing := find_missing_operators(candidate.code, candidate.ops):
-            return drop(Fate(candidate=candidate), Filter.LABEL, reason=f"{missing[0]} does not occur")
+            return drop(fate, Filter.LABEL, reason=f"{missing[0]} does not occur")
         if not candidate.ops:
-            return drop(Fate(candidate=candidate), Filter.LABEL, reason="no operator is declared")
+            return drop(fate, Filter.LABEL, reason="no operator is declared")
         nearest = find_nearest(candidate.code, self.kernelbench) if self.kernelbench else None
-        fate = Fate(candidate=candidate, nearest=nearest)
+        fate = fate.model_copy(update={"nearest": nearest})
         if nearest is not None and nearest.similarity > self.similarity:
             return drop(fate, Filter.SIMILAR, reason=f"{nearest.similarity:.2f} to {nearest.name}")
         if name := find_random_operator(candidate.code):
