@@ -39,6 +39,8 @@ def write_card(fates: Sequence[Fate], *, recipe: Recipe, found: Crawl, versions:
         seconds=sum(fate.seconds for fate in fates),
         funnel=_build_funnel(fates),
         sources=_count(row.data_source for row in rows),
+        families=len({row.family for row in rows}),
+        precisions=_count(row.precision for row in rows),
         splits=_count(row.split for row in rows),
         tags=_count(tag for row in rows for tag in row.tags),
         joins=_count(join for fate in kept for join in fate.candidate.joins[1:]),

@@ -47,7 +47,7 @@ _WARM_CALLS = 1
 _CALLS = 5
 _ENOUGH_S = 2.0
 _RELATIVE, _ABSOLUTE = 1e-2, 1e-3
-"""How far a compiled result may be from eager's: shares of the value, and of the largest value."""
+"""How far a compiled result may be from eager's, at least: shares of the value, and of the largest value."""
 _MOVING = {
     "contiguous", "to", "view", "reshape", "expand", "flatten", "detach", "permute", "transpose", "squeeze",
     "unsqueeze", "clone", "float", "type_as", "__get__", "__getitem__", "size", "dim",
@@ -299,7 +299,9 @@ def _compare(eager: torch.Tensor, compiled: torch.Tensor) -> float:
     if not eager.numel():
         return 0.0
     if eager.is_floating_point():
-        limit = eager.abs() * _RELATIVE + _ABSOLUTE * eager.abs().max()
+        step = torch.finfo(eager.dtype).eps
+        relative, absolute = max(_RELATIVE, 8 * step), max(_ABSOLUTE, 2 * step)
+        limit = eager.abs() * relative + absolute * eager.abs().max()
         return int(((eager - compiled).abs() > limit).count_nonzero()) / eager.numel()
     return int((eager != compiled).count_nonzero()) / eager.numel()
 

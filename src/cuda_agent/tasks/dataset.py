@@ -35,6 +35,10 @@ class Row(Record):
     """What it was composed from."""
     number: int = 0
     """Which candidate of its seed it was."""
+    family: str = ""
+    """What it shares with the same program at other sizes or in other precisions."""
+    precision: str = "float32"
+    """What its floating inputs and weights are stored in."""
     split: str = ""
     """train, validation or heldout: all tasks of one combination of operators are in one."""
     eager_ms: float = 0.0
