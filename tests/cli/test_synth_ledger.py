@@ -4,6 +4,7 @@ from pathlib import Path
 
 from cuda_agent.cli.synth_ledger import Ledger
 from cuda_agent.rundir import RunDir
+from cuda_agent.synthesis.card import add_shares, list_shares
 from cuda_agent.synthesis.crawl import Crawl
 from cuda_agent.synthesis.fate import Fate, Filter
 from cuda_agent.synthesis.pipeline import FATES
@@ -39,3 +40,7 @@ def test_between_times_nothing_is_written(tmp_path: Path) -> None:
         assert not (run.path / "tasks.parquet").exists()
         ledger.write(ledger.fates)
         assert len(read_dataset(run.path / "tasks.parquet")) == 1
+        card = run.path / "README.md"
+        card.write_text(add_shares(card.read_text(), ["| expert |"]))
+        ledger.write(ledger.fates)
+        assert list_shares(card.read_text()) == ["| expert |"]

@@ -1,6 +1,6 @@
 """The card counts what the records say."""
 
-from cuda_agent.synthesis.card import write_card
+from cuda_agent.synthesis.card import SHARES, add_shares, list_shares, write_card
 from cuda_agent.synthesis.crawl import Crawl
 from cuda_agent.synthesis.fate import Fate, Filter, Measured
 from cuda_agent.synthesis.operator import Operator
@@ -40,3 +40,11 @@ def test_without_kernelbench_the_card_says_so(operators: tuple[Operator, ...]) -
     found = Crawl(operators=operators, left_out={})
     card = write_card([Fate(candidate=make_candidate())], recipe=Recipe(), found=found, versions="")
     assert "Not looked at" in card
+
+
+def test_shares_are_added_once_and_read_back() -> None:
+    card = add_shares("# 1 tasks\n", ["| a |", "| b |"])
+    assert card == f"# 1 tasks\n\n{SHARES}| a |\n| b |\n"
+    assert add_shares(card, ["| b |", "| c |"]) == f"{card}| c |\n"
+    assert list_shares(card) == ["| a |", "| b |"]
+    assert list_shares("# 1 tasks\n") == []

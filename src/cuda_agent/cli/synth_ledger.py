@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from cuda_agent.rundir import RunDir
-from cuda_agent.synthesis.card import CARD, write_card
+from cuda_agent.synthesis.card import CARD, add_shares, list_shares, write_card
 from cuda_agent.synthesis.crawl import Crawl
 from cuda_agent.synthesis.fate import Fate
 from cuda_agent.synthesis.output import DATASET, build_rows
@@ -56,7 +56,9 @@ class Ledger:
         """
         write_dataset(self._run.path / DATASET, build_rows(fates))
         card = write_card(fates, recipe=self._recipe, found=self._found, versions=_list_versions())
-        self._run.write_text(CARD, card)
+        old = self._run.path / CARD
+        shares = list_shares(old.read_text(encoding="utf-8")) if old.exists() else []
+        self._run.write_text(CARD, add_shares(card, shares) if shares else card)
         self._written_s = time.monotonic()
 
 
