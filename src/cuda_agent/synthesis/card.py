@@ -59,7 +59,7 @@ def write_card(fates: Sequence[Fate], *, recipe: Recipe, found: Crawl, versions:
         nearest=nearest[:_SHOWN],
         available=len(found.operators),
         coverage=_build_coverage(found, used),
-        reasons=_count(reason.partition(":")[0] for reason in found.left_out.values()),
+        reasons=_build_reasons(found),
         used=len(used),
         commonest=used.most_common(_SHOWN),
         faster=sum(row.compile_ms < row.eager_ms for row in rows),
@@ -99,6 +99,16 @@ def _build_coverage(found: Crawl, used: collections.Counter[str]) -> list[tuple[
         left_out = sum(name.partition(".")[0] == library for name in found.left_out)
         coverage.append((library, len(fit) + left_out, len(fit), len(used.keys() & set(fit))))
     return coverage
+
+
+def _build_reasons(found: Crawl) -> list[tuple[str, str, list[str]]]:
+    """Why operators of a library are left out, the commonest reason first, with their names."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for name, reason in found.left_out.items():
+        library, _, rest = name.partition(".")
+        short = rest.rpartition(".")[2] if library == "transformers" else rest
+        groups.setdefault((library, reason.partition(":")[0]), []).append(short or library)
+    return [(*key, names) for key, names in sorted(groups.items(), key=lambda item: -len(item[1]))]
 
 
 def _list_names(found: Crawl) -> list[str]:
