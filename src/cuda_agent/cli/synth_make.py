@@ -52,9 +52,11 @@ class MakeOptions(Config):
     composer: Composer = Composer.OPERATORS
     """Who writes the programs."""
     policy: str = ""
-    """For --composer llm: the model, `openai:MODEL` or `scripted:FILE`."""
+    """For --composer llm: the model, `openai:MODEL`, `local:FOLDER` or `scripted:FILE`."""
     endpoint: Annotated[EndpointConfig, tyro.conf.arg(name="")] = EndpointConfig()
     """Where the model of `openai:MODEL` is, and how it is asked."""
+    local: LocalConfig = LocalConfig()
+    """How the checkpoint of `local:FOLDER` is run."""
     kernelbench: Path | None = None
     """Folder of KernelBench tasks: nothing that is too like one of them is kept."""
     out: Path | None = None
@@ -75,8 +77,10 @@ def make_dataset(options: MakeOptions, *, kernelbench: dict[str, Print], sandbox
     if options.resume and options.out is None:
         raise ConfigError("--resume needs --out, the folder of the run to go on with")
     is_llm = options.composer is Composer.LLM
-    if is_llm is not options.policy.startswith(("openai:", "scripted:")):
-        raise ConfigError("--composer llm and --policy openai:MODEL (or scripted:FILE) belong together")
+    if is_llm is not options.policy.startswith(("openai:", "local:", "scripted:")):
+        raise ConfigError(
+            "--composer llm and a --policy belong together: openai:MODEL, local:FOLDER or scripted:FILE"
+        )
     found = crawl()
     show_crawl(found)
     job = build_job(options.recipe, found.operators, kernelbench=options.kernelbench, composer=options.policy)
@@ -112,6 +116,6 @@ def _build_composer(
         target=recipe.target,
         sandbox=sandbox,
         endpoint=options.endpoint,
-        local=LocalConfig(),
+        local=options.local,
     )
     return LlmComposer(PatientChat(chat, retries=_RETRIES), operators, recipe=recipe)
