@@ -94,6 +94,7 @@ def make_dataset(options: MakeOptions, *, kernelbench: dict[str, Print], sandbox
         limit_s = math.inf if options.minutes is None else 60 * options.minutes + start_s - time.monotonic()
         ledger = Ledger(run, recipe=options.recipe, found=found)
         observe = ledger.observe(show_fate)
+        ledger.write(ledger.fates)
         try:
             fates = run_synthesis(shop, run, count=options.count, observe=observe, limit_s=limit_s)
         except BaseException:  # interrupted, or the machine failed: what is made is there all the same
