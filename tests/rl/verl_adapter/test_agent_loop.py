@@ -19,7 +19,7 @@ from cuda_agent.tasks.task import Task
 from tests.rl.verl_adapter.test_overrides import compose
 from tests.rl.verl_adapter.tiny import write_tiny_policy
 
-pytestmark = [pytest.mark.verl, pytest.mark.slow]
+pytestmark = [pytest.mark.verl, pytest.mark.slow, pytest.mark.timeout(900)]
 SCRIPT = Path(__file__).parents[2] / "tiny.toml"
 
 

@@ -55,6 +55,7 @@ def compute_local_loss(critic: Any, sequences: list[Any]) -> float:  # noqa: ANN
 
 @pytest.mark.verl
 @pytest.mark.slow
+@pytest.mark.timeout(1800)  # each process imports verl, and there are five of them
 def test_one_and_two_processes_and_the_local_formulas_agree(tmp_path: Path) -> None:
     from transformers import AutoModelForTokenClassification
 
