@@ -48,10 +48,12 @@ def list_overrides(folder: Path, *, policy: Path, out: str) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.timeout(1800)  # each process imports verl, and there are five of them
 def test_one_and_two_processes_and_the_local_formulas_agree(tmp_path: Path) -> None:
-    from transformers import AutoModelForCausalLM
+    import transformers
+
+    loader: Any = transformers.AutoModelForCausalLM
 
     policy = write_tiny_policy(tmp_path)
-    actor = AutoModelForCausalLM.from_pretrained(policy).eval()
+    actor = loader.from_pretrained(policy).eval()
     sequences = make_sequences(8, vocabulary=actor.config.vocab_size)
     write_token_rows(tmp_path / "tokens.parquet", sequences)
     losses = {}
@@ -62,7 +64,7 @@ def test_one_and_two_processes_and_the_local_formulas_agree(tmp_path: Path) -> N
     assert losses[1] == pytest.approx(losses[2], abs=1e-5)
     assert losses[1][0] == pytest.approx(compute_local_loss(actor, sequences), abs=1e-5)
     (saved,) = (tmp_path / "out2").glob("global_step_3/huggingface")
-    trained = AutoModelForCausalLM.from_pretrained(saved).eval()
+    trained = loader.from_pretrained(saved).eval()
     assert compute_local_loss(trained, sequences) < losses[1][0] - 0.1
     # And back: what the local trainer would save is where verl goes on from.
     trained.save_pretrained(tmp_path / "local")

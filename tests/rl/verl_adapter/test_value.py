@@ -57,9 +57,11 @@ def compute_local_loss(critic: Any, sequences: list[Any]) -> float:  # noqa: ANN
 @pytest.mark.slow
 @pytest.mark.timeout(1800)  # each process imports verl, and there are five of them
 def test_one_and_two_processes_and_the_local_formulas_agree(tmp_path: Path) -> None:
-    from transformers import AutoModelForTokenClassification
+    import transformers
 
-    critic = AutoModelForTokenClassification.from_pretrained(write_tiny_critic(tmp_path)).eval()
+    loader: Any = transformers.AutoModelForTokenClassification
+
+    critic = loader.from_pretrained(write_tiny_critic(tmp_path)).eval()
     sequences = make_sequences(8, vocabulary=critic.config.vocab_size)
     write_token_rows(tmp_path / "tokens.parquet", sequences)
     losses = {}
@@ -74,7 +76,7 @@ def test_one_and_two_processes_and_the_local_formulas_agree(tmp_path: Path) -> N
     first = [sequences[number] for number in order_batches(8, make_stage(tmp_path, out="out"))[0]]
     assert losses[1][0] == pytest.approx(compute_local_loss(critic, first), abs=1e-5)
     saved = tmp_path / "out2" / "checkpoint" / "huggingface"
-    trained = AutoModelForTokenClassification.from_pretrained(saved).eval()
+    trained = loader.from_pretrained(saved).eval()
     assert trained.config.num_labels == 1
     assert compute_local_loss(trained, first) < 0.9 * losses[1][0]
     # And back: what the local trainer would save is where the next stage goes on from.
