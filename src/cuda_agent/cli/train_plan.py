@@ -1,12 +1,21 @@
 """`cuda-agent train plan`: memory and time of a run on many GPUs, with what was assumed."""
 
+import tyro
 from rich.table import Table
 
 from cuda_agent.cli.console import build_console
+from cuda_agent.config import Config
 from cuda_agent.rl.plan import ASSUMPTIONS, MemoryPlan, TimePlan, compute_memory, compute_time
 from cuda_agent.rl.scale import ScaleConfig, load_scale
 
 GB = 1e9
+
+
+class PlanOptions(Config):
+    """Compute what a run on many GPUs needs, before it is started."""
+
+    scale: tyro.conf.Positional[str] = "paper"
+    """A configuration that comes with the package (paper, one_node, two_gpus), or a TOML file like them."""
 
 
 def plan_training(source: str) -> int:
