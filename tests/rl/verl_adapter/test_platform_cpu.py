@@ -14,10 +14,11 @@ def test_verl_works_on_processors() -> None:
     program = (
         "from verl.utils.device import get_device_name, get_nccl_backend, get_torch_device; "
         "device = get_torch_device(); "
-        "print(get_device_name(), get_nccl_backend(), device.max_memory_allocated(), device.is_available())"
+        "device.empty_cache(); "
+        "print(get_device_name(), get_nccl_backend(), device.max_memory_allocated(), device.get_device_name())"
     )
     env = {**os.environ, **CPU_ENVIRONMENT}
     done = subprocess.run(
         [sys.executable, "-c", program], env=env, capture_output=True, text=True, check=False
     )
-    assert done.stdout.split()[-4:] == ["cpu", "gloo", "0", "True"], done.stderr
+    assert done.stdout.split()[-4:] == ["cpu", "gloo", "0", "CPU"], done.stderr

@@ -18,8 +18,12 @@ class _Processors(types.ModuleType):
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401
         if hasattr(torch.cpu, name):
             return getattr(torch.cpu, name)
-        if name.startswith(("max_memory", "memory", "reset")):
+        if name.startswith(("max_memory", "memory")):
             return lambda *_args, **_options: 0
+        if name in ("empty_cache", "ipc_collect", "reset_peak_memory_stats"):
+            return lambda *_args, **_options: None
+        if name == "get_device_name":
+            return lambda *_args: "CPU"
         if name == "mem_get_info":
             return lambda *_args: (0, 0)
         raise AttributeError(f"processors have no {name}")
