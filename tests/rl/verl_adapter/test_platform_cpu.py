@@ -15,7 +15,7 @@ def test_verl_works_on_processors() -> None:
         "from verl.utils.device import get_device_name, get_nccl_backend, get_torch_device; "
         "device = get_torch_device(); "
         "device.empty_cache(); "
-        "print(get_device_name(), get_nccl_backend(), device.max_memory_allocated(), device.get_device_name())"
+        "print(get_device_name(), get_nccl_backend(), device.memory_reserved(), device.get_device_name())"
     )
     env = {**os.environ, **CPU_ENVIRONMENT}
     done = subprocess.run(
