@@ -59,9 +59,9 @@ class PlatformCPU(PlatformBase):  # type: ignore[misc] # verl has no types
         """Never found by itself: it is wished for, by VERL_PLATFORM."""
         return False
 
-    def current_device(self) -> int:
-        """The only one."""
-        return 0
+    def current_device(self) -> str:
+        """Its name: to torch, a number would be an accelerator."""
+        return "cpu"
 
     def device_count(self) -> int:
         """One."""
