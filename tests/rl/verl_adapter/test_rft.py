@@ -61,8 +61,9 @@ def test_one_and_two_processes_and_the_local_formulas_agree(tmp_path: Path) -> N
         overrides = list_overrides(tmp_path, policy=policy, out=f"out{ranks}")
         losses[ranks] = train(overrides, ranks=ranks)
     assert len(losses[1]) == 3
-    assert losses[1] == pytest.approx(losses[2], abs=1e-5)
-    assert losses[1][0] == pytest.approx(compute_local_loss(actor, sequences), abs=1e-5)
+    # verl tells this loss in bfloat16, whose steps are 0.03 here, whatever engine.dtype is.
+    assert losses[1] == pytest.approx(losses[2], rel=5e-3)
+    assert losses[1][0] == pytest.approx(compute_local_loss(actor, sequences), rel=1e-2)
     (saved,) = (tmp_path / "out2").glob("global_step_3/huggingface")
     trained = loader.from_pretrained(saved).eval()
     assert compute_local_loss(trained, sequences) < losses[1][0] - 0.1
@@ -71,7 +72,7 @@ def test_one_and_two_processes_and_the_local_formulas_agree(tmp_path: Path) -> N
     for name in ("tokenizer.json", "tokenizer_config.json"):
         (tmp_path / "local" / name).write_text((policy / name).read_text())
     again = train(list_overrides(tmp_path, policy=tmp_path / "local", out="out3"), ranks=1)
-    assert again[0] == pytest.approx(compute_local_loss(trained, sequences), abs=1e-5)
+    assert again[0] == pytest.approx(compute_local_loss(trained, sequences), rel=1e-2)
 
 
 def train(overrides: list[str], *, ranks: int) -> list[float]:
