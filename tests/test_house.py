@@ -58,6 +58,8 @@ TESTED_ELSEWHERE: dict[str, str] = {
         "judge/test_judge.py",
     ),
     **dict.fromkeys((f"judge/{name}.py" for name in ("runner", "session", "verify")), "judge/test_judge.py"),
+    # Joins processes that only a stage has.
+    "rl/verl_adapter/processes.py": "rl/verl_adapter/test_rft.py",
 }
 # Specimens, skill texts and tasks (whose forward is called by position) are data, even where they are Python.
 DATA_FOLDERS = {"skill", "hacks", "honest", "tasks_for_judge"}

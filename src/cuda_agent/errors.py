@@ -16,6 +16,7 @@ A submission that fails is never an error: it is a status in an Evaluation.
 - `synthesis/crew.py`: a job's failure is raised in the thread that asks for its result;
 - `synthesis/examine.py`: a candidate's failure becomes an answer;
 - `bench/survey.py`: likewise, of a suite's task;
+- `rl/verl_adapter/engine_chat.py`: an engine's failure is the machine's;
 - `agent/capture.py`: a policy's failure becomes a stop reason;
 - `environment/channel.py`: a client's failure must not end the server;
 - `cli/main.py`: the last line of defence, which prints and exits.

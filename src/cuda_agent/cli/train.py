@@ -6,6 +6,8 @@
    `train rft RUN` fine-tunes the policy on the good ones, `train value RUN` teaches a critic on all of them.
 4. `train ppo TASKS` improves the policy by its own episodes, with that critic.
 
+`train plan` tells what a run on many GPUs takes, before it is started.
+
 A run's folder has curves (metrics.jsonl, tensorboard/), samples and checkpoints; their actor/ is a policy:
 `--policy local:FOLDER`. `cuda-agent train STAGE --help` tells a stage's options.
 
@@ -20,6 +22,7 @@ import tyro
 from cuda_agent.cli.console import build_console
 from cuda_agent.cli.exit_code import ExitCode
 from cuda_agent.cli.train_episodes import TrainingOptions, build_ppo
+from cuda_agent.cli.train_plan import PlanOptions, plan_training
 from cuda_agent.cli.train_progress import TrainingProgress
 from cuda_agent.cli.train_supervised import (
     ImitateOptions,
@@ -38,13 +41,17 @@ from cuda_agent.rundir import RunDir, build_default_path
 class TrainConfig(Config):
     """Which stage, and with what."""
 
-    stage: Annotated[TrainingOptions, tyro.conf.arg(name="")]
-    """The stage of training."""
+    stage: Annotated[
+        TrainingOptions | Annotated[PlanOptions, tyro.conf.subcommand("plan")], tyro.conf.arg(name="")
+    ]
+    """The stage of training, or a plan of what it takes."""
 
 
 def run_train(config: TrainConfig) -> int:
     """Train from where the run is to its last step, or to a collapse."""
     given = config.stage
+    if isinstance(given, PlanOptions):
+        return plan_training(given.scale)
     options = build_micro(given) if given.micro else given
     with _open_run(options) as run:
         stage = _build_stage(options, run)

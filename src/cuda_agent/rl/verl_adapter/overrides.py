@@ -1,0 +1,187 @@
+"""From one typed configuration to verl's own settings, one function a stage.
+
+The paper's losses are verl's with these settings: means over each trajectory and then over trajectories,
+no bonus for entropy, no KL term, and clips that verl adds (of values, of ratios with negative advantages)
+moved out of reach.
+"""
+
+from pathlib import Path
+
+from cuda_agent.config import Config
+from cuda_agent.rl.scale import ScaleConfig, SupervisedSettings
+
+OUT_OF_REACH = 1e6
+"""A bound that no ratio and no value meets."""
+ROOM = Path(__file__).parent
+AGENT_NAME = "cuda_agent"
+"""What the agent loop is called in verl's configuration."""
+
+
+class Places(Config):
+    """The files and folders of one stage."""
+
+    model: str
+    """Checkpoint that the policy starts from."""
+    critic: str = ""
+    """Checkpoint that the critic starts from; the policy's where none is given."""
+    train: Path
+    """Parquet file to train on."""
+    validation: Path | None = None
+    """Parquet file to look at between steps."""
+    out: Path
+    """Where checkpoints and episodes are written."""
+    agent_loop: Path = ROOM / "agent_loop.yaml"
+    """Names the class that holds episodes, and how it holds them."""
+
+
+def build_ppo_overrides(config: ScaleConfig, places: Places) -> list[str]:
+    """Settings for `python -m verl.trainer.main_ppo`."""
+    return [
+        *_list_data(config, places),
+        *_list_algorithm(config),
+        *_list_actor(config, places),
+        *_list_rollout(config, places),
+        *_list_critic(config, places),
+        *_list_trainer(config, places),
+    ]
+
+
+def build_rft_overrides(config: ScaleConfig, places: Places) -> list[str]:
+    """Settings for `torchrun -m cuda_agent.rl.verl_adapter.rft`."""
+    return [
+        f"model.path={places.model}",
+        f"optim.lr={config.rft.lr}",
+        "optim.lr_warmup_steps_ratio=0.0",
+        "data.custom_cls.path=pkg://cuda_agent.rl.verl_adapter.dataset",
+        "data.custom_cls.name=TrajectoryTokens",
+        f"data.val_files={places.validation or 'null'}",
+        f"trainer.total_epochs={config.rft.epochs}",
+        *_list_supervised(config, config.rft, places=places),
+    ]
+
+
+def _list_supervised(config: ScaleConfig, stage: SupervisedSettings, *, places: Places) -> list[str]:
+    layout, machines = config.layout, config.machines
+    return [
+        "model.use_remove_padding=True",
+        "model.enable_gradient_checkpointing=True",
+        "engine.strategy=fsdp2",
+        f"engine.ulysses_sequence_parallel_size={layout.sequence_parallel}",
+        f"engine.param_offload={layout.offload}",
+        f"engine.optimizer_offload={layout.offload}",
+        f"data.train_files={places.train}",
+        f"data.train_batch_size={stage.batch}",
+        "data.pad_mode=no_padding",
+        "data.use_dynamic_bsz=True",
+        f"data.max_token_len_per_gpu={layout.tokens_per_gpu}",
+        f"trainer.default_local_dir={places.out}",
+        f"trainer.nnodes={machines.nodes}",
+        f"trainer.n_gpus_per_node={machines.gpus_per_node}",
+        "trainer.save_freq=after_each_epoch",
+        "trainer.logger=[console]",
+        "checkpoint.save_contents=[model,optimizer,extra,hf_model]",
+        "checkpoint.load_contents=[model,optimizer,extra]",
+    ]
+
+
+def _list_data(config: ScaleConfig, places: Places) -> list[str]:
+    return [
+        f"data.train_files={places.train}",
+        f"data.val_files={places.validation or places.train}",
+        f"data.train_batch_size={config.ppo.batch}",
+        f"data.max_prompt_length={config.episode.prompt_tokens}",
+        f"data.max_response_length={config.episode.response_tokens}",
+        "data.return_raw_chat=True",
+    ]
+
+
+def _list_algorithm(config: ScaleConfig) -> list[str]:
+    return [
+        "algorithm.adv_estimator=gae",
+        f"algorithm.gamma={config.ppo.gamma}",
+        f"algorithm.lam={config.ppo.gae_lambda}",
+        "algorithm.use_kl_in_reward=False",
+        "algorithm.rollout_correction.rollout_is=token",
+        "algorithm.rollout_correction.rollout_is_threshold=2.0",
+        "algorithm.rollout_correction.bypass_mode=False",
+    ]
+
+
+def _list_actor(config: ScaleConfig, places: Places) -> list[str]:
+    actor, ppo, layout = "actor_rollout_ref.actor", config.ppo, config.layout
+    return [
+        f"actor_rollout_ref.model.path={places.model}",
+        "actor_rollout_ref.model.use_remove_padding=True",
+        "actor_rollout_ref.model.enable_gradient_checkpointing=True",
+        f"{actor}.strategy=fsdp2",
+        f"{actor}.clip_ratio={ppo.eps_lower}",
+        f"{actor}.clip_ratio_low={ppo.eps_lower}",
+        f"{actor}.clip_ratio_high={ppo.eps_higher}",
+        f"{actor}.clip_ratio_c={OUT_OF_REACH}",
+        f"{actor}.loss_agg_mode=seq-mean-token-mean",
+        f"{actor}.use_kl_loss=False",
+        f"{actor}.entropy_coeff=0",
+        f"{actor}.ppo_mini_batch_size={ppo.batch}",
+        f"{actor}.ppo_epochs=1",
+        f"{actor}.use_dynamic_bsz=True",
+        f"{actor}.ppo_max_token_len_per_gpu={layout.tokens_per_gpu}",
+        f"{actor}.fsdp_config.ulysses_sequence_parallel_size={layout.sequence_parallel}",
+        f"{actor}.fsdp_config.param_offload={layout.offload}",
+        f"{actor}.fsdp_config.optimizer_offload={layout.offload}",
+        f"{actor}.optim.lr={ppo.actor_lr}",
+    ]
+
+
+def _list_rollout(config: ScaleConfig, places: Places) -> list[str]:
+    rollout, episode, layout = "actor_rollout_ref.rollout", config.episode, config.layout
+    return [
+        f"{rollout}.name=vllm",
+        f"{rollout}.n=1",
+        f"{rollout}.tensor_model_parallel_size={layout.tensor_parallel}",
+        f"{rollout}.gpu_memory_utilization={layout.generation_share}",
+        f"{rollout}.max_model_len={episode.prompt_tokens + episode.response_tokens}",
+        f"{rollout}.calculate_log_probs=True",
+        f"{rollout}.temperature=1.0",
+        f"{rollout}.top_p=1.0",
+        f"{rollout}.multi_turn.enable=True",
+        f"{rollout}.multi_turn.max_assistant_turns={episode.turns}",
+        f"{rollout}.agent.default_agent_loop={AGENT_NAME}",
+        f"{rollout}.agent.agent_loop_config_path={places.agent_loop}",
+        f"{rollout}.agent.num_workers={max(8, config.machines.nodes)}",
+        f"{rollout}.log_prob_use_dynamic_bsz=True",
+        f"{rollout}.log_prob_max_token_len_per_gpu={layout.tokens_per_gpu}",
+    ]
+
+
+def _list_critic(config: ScaleConfig, places: Places) -> list[str]:
+    ppo, layout = config.ppo, config.layout
+    return [
+        "critic.strategy=fsdp2",
+        f"critic.model.path={places.critic or places.model}",
+        f"critic.optim.lr={ppo.critic_lr}",
+        f"critic.cliprange_value={OUT_OF_REACH}",
+        "critic.loss_agg_mode=seq-mean-token-mean",
+        f"critic.ppo_mini_batch_size={ppo.batch}",
+        "critic.ppo_epochs=1",
+        "critic.use_dynamic_bsz=True",
+        f"critic.ppo_max_token_len_per_gpu={layout.tokens_per_gpu}",
+        f"critic.fsdp.ulysses_sequence_parallel_size={layout.sequence_parallel}",
+        f"critic.fsdp.param_offload={layout.offload}",
+        f"critic.fsdp.optimizer_offload={layout.offload}",
+    ]
+
+
+def _list_trainer(config: ScaleConfig, places: Places) -> list[str]:
+    return [
+        "trainer.critic_warmup=0",
+        f"trainer.total_training_steps={config.ppo.steps}",
+        f"trainer.nnodes={config.machines.nodes}",
+        f"trainer.n_gpus_per_node={config.machines.gpus_per_node}",
+        "trainer.logger=[console,tensorboard]",
+        f"trainer.default_local_dir={places.out}",
+        f"trainer.rollout_data_dir={places.out / 'rollouts'}",
+        f"trainer.save_freq={config.ppo.save_every}",
+        "trainer.resume_mode=auto",
+        "trainer.use_v1=True",
+        "trainer.v1.trainer_mode=sync",
+    ]

@@ -1,0 +1,49 @@
+"""Trajectories of random tokens, and stages run as torchrun would, on processors."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import torch
+
+from cuda_agent.rl.batch import TokenSequence
+from cuda_agent.rl.verl_adapter.platform_cpu_environment import CPU_ENVIRONMENT
+
+ROOT = Path(__file__).parents[3]
+
+
+def make_sequences(count: int, *, vocabulary: int) -> list[TokenSequence]:
+    """Three turns with tool output between them, of different lengths, with rewards from -1 to 3."""
+    generator = torch.Generator().manual_seed(3)
+
+    def draw(length: int) -> list[int]:
+        return torch.randint(6, vocabulary, (length,), generator=generator).tolist()
+
+    sequences = []
+    for number in range(count):
+        parts = [(draw(5 + number), False), (draw(4), True), (draw(3 + number % 2), False), (draw(6), True)]
+        ids = [token for part, _ in parts for token in part]
+        is_generated = [sampled for part, sampled in parts for _ in part]
+        logprobs = [-1.0 if sampled else 0.0 for sampled in is_generated]
+        sequences.append(
+            TokenSequence(tuple(ids), tuple(is_generated), tuple(logprobs), float((-1, 1, 2, 3)[number % 4]))
+        )
+    return sequences
+
+
+def run_ranks(module: str, arguments: list[str], *, ranks: int, port: int) -> str:
+    """Run a module in so many processes that train together; gives what they print."""
+    command = [sys.executable, "-m", "torch.distributed.run", f"--nproc-per-node={ranks}"]
+    command += [f"--master-port={port}", "-m", module, *arguments]
+    env = {
+        **os.environ,
+        **CPU_ENVIRONMENT,
+        "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}",
+        "OMP_NUM_THREADS": "1",
+        "HF_HUB_OFFLINE": "1",
+        "HYDRA_FULL_ERROR": "1",
+    }
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=900, check=False)
+    assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-6000:]}"
+    return done.stdout
