@@ -134,6 +134,8 @@ def read_number(page: "Page") -> int:
 
 
 def test_replay_steps_by_button_and_key(browser: "Browser", site: Path) -> None:
+    from playwright.sync_api import expect
+
     visit = Visit(browser)
     page = visit.open(next(site.glob("episode-rotary*.html")))
     shown = page.locator(".turn:visible")
@@ -145,13 +147,15 @@ def test_replay_steps_by_button_and_key(browser: "Browser", site: Path) -> None:
     assert "last reward 3" in page.locator("[data-told]").inner_text()
     page.keyboard.press("ArrowLeft")
     page.locator("[data-do=play]").click()
-    page.wait_for_function("document.querySelectorAll('.turn:not([hidden])').length === 3", timeout=10_000)
+    expect(shown).to_have_count(3, timeout=20_000)
     assert page.locator("#kernel ~ details .kt").count() > 0
     assert visit.troubles == []
     visit.close()
 
 
 def test_table_sorts_and_filters(browser: "Browser", site: Path) -> None:
+    from playwright.sync_api import expect
+
     visit = Visit(browser)
     page = visit.open(site / "benchmark.html")
     table = page.locator("[data-table=tries]")
@@ -166,12 +170,12 @@ def test_table_sorts_and_filters(browser: "Browser", site: Path) -> None:
     table.locator("th[data-key=over_eager] button").click()
     assert table.locator("th[data-key=over_eager]").get_attribute("aria-sort") == "ascending"
     table.locator("input[type=search]").fill("rotary h200")
-    page.wait_for_function("document.querySelector('[data-table] output').textContent.includes('(of')")
+    expect(table.locator("output")).to_contain_text("(of")
     assert {"rotary" in text for text in table.locator("td:nth-child(2)").all_inner_texts()} == {True}
     table.locator("select[data-pick=status]").select_option("quarantined")
     assert table.locator("output").inner_text().startswith("none of")
     table.locator("input[type=search]").fill("")
-    page.wait_for_function("!document.querySelector('[data-table] output').textContent.startsWith('none')")
+    expect(table.locator("output")).not_to_contain_text("none")
     assert set(table.locator("td:nth-child(5)").all_inner_texts()) == {"quarantined"}
     assert visit.troubles == []
     visit.close()
