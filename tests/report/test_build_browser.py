@@ -227,6 +227,7 @@ def test_colours_follow_the_switch(browser: "Browser", site: Path) -> None:
     visit.close()
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 @pytest.mark.parametrize("name", ["benchmark", "training"])
 def test_large_pages_open_at_once(browser: "Browser", tmp_path: Path, name: str) -> None:
