@@ -47,17 +47,7 @@ def hostile() -> Material:
     assert evaluation.profile is not None
     profile = evaluation.profile.model_copy(update={"device": HOSTILE, "method": HOSTILE})
     evaluation = evaluation.model_copy(update={"task_id": HOSTILE, "profile": profile})
-    calls = (
-        ToolCall(id="1", name=HOSTILE, arguments={"command": HOSTILE, HOSTILE: HOSTILE}),
-        ToolCall(id="2", name="bash", arguments=None, raw_arguments=HOSTILE),
-        ToolCall(id="3", name="edit", arguments={"command": "create", "path": HOSTILE, "file_text": HOSTILE}),
-    )
-    answers = tuple(
-        Message(role=Role.TOOL, content="wrote it" if call.id == "3" else HOSTILE, tool_call_id=call.id)
-        for call in calls
-    )
-    reply = Reply(message=Message(role=Role.ASSISTANT, content=HOSTILE, tool_calls=calls))
-    turn = Turn(reply=reply, observations=answers, seconds_model=1, seconds_tools=1)
+    turn = build_hostile_turn()
     trajectory = Trajectory(
         task_id=HOSTILE,
         target=Target.CPU,
@@ -86,6 +76,21 @@ def hostile() -> Material:
         ),
         left_out=(HOSTILE,),
     )
+
+
+def build_hostile_turn() -> Turn:
+    """A reply with three calls, one of which cannot be read, and what came of them."""
+    calls = (
+        ToolCall(id="1", name=HOSTILE, arguments={"command": HOSTILE, HOSTILE: HOSTILE}),
+        ToolCall(id="2", name="bash", arguments=None, raw_arguments=HOSTILE),
+        ToolCall(id="3", name="edit", arguments={"command": "create", "path": HOSTILE, "file_text": HOSTILE}),
+    )
+    answers = tuple(
+        Message(role=Role.TOOL, content="wrote it" if call.id == "3" else HOSTILE, tool_call_id=call.id)
+        for call in calls
+    )
+    reply = Reply(message=Message(role=Role.ASSISTANT, content=HOSTILE, tool_calls=calls))
+    return Turn(reply=reply, observations=answers, seconds_model=1, seconds_tools=1)
 
 
 @pytest.fixture
