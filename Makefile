@@ -5,7 +5,7 @@
 #   make check         lint, format, types, floors
 #   make judge-report  what the judge makes of known cheats and honest kernels; writes docs/judge.md
 #   make size          lines of code by room
-#   make docs          rewrite the generated parts of the documents
+#   make docs          rewrite the generated parts of the documents, and docs/site/ from docs/results/
 #
 # PYTHON=...                          which interpreter (3.11 or newer) to make the environment with
 # VENV_FLAGS=--system-site-packages   keep the torch that is already installed
@@ -54,6 +54,7 @@ size:
 
 docs: $(VENV)/.stamp-dev
 	@$(BIN)/python scripts/readme_tree.py --write
+	@$(BIN)/cuda-agent report docs/results --out docs/site
 
 venv: $(VENV)/.stamp-dev
 

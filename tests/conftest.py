@@ -16,6 +16,7 @@ from cuda_agent.errors import ToolchainError
 from cuda_agent.sandbox.build import build_sandbox
 from cuda_agent.sandbox.protocol import Containment, Sandbox
 from cuda_agent.tasks.task import Task
+from tests.browser import explain_no_browser
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
@@ -83,7 +84,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         "nvcc": explain_no_nvcc,
         "ray": lambda: explain_not_importable("ray"),
         "verl": lambda: explain_not_importable("verl"),
-        "browser": lambda: explain_not_importable("playwright"),
+        "browser": explain_no_browser,
     }
     for marker, explain in conditions.items():
         marked = [item for item in items if item.get_closest_marker(marker)]

@@ -6,6 +6,7 @@ verbs:
   run        make tasks faster: an agent writes kernels, the judge scores them
   evaluate   judge submissions made elsewhere, one or many
   show       tell what happened in a run, turn by turn
+  report     make pages of what runs left, or serve them while a run goes on
   bench      run a benchmark, report on it, compare two, or gate a suite
   synth      make tasks for training, or audit a data set of tasks
   train      train a policy in stages: imitation, PPO, fine-tuning, value pretraining
@@ -54,7 +55,20 @@ from cuda_agent.cli.exit_code import ExitCode
 from cuda_agent.errors import InfrastructureError, UserError
 from cuda_agent.printable import make_lines_printable, make_printable
 
-VERBS = ("run", "evaluate", "show", "export", "serve", "skill", "mcp", "bench", "synth", "train", "doctor")
+VERBS = (
+    "run",
+    "evaluate",
+    "show",
+    "report",
+    "export",
+    "serve",
+    "skill",
+    "mcp",
+    "bench",
+    "synth",
+    "train",
+    "doctor",
+)
 EXTRA_OF = {
     "fastapi": "serve",
     "uvicorn": "serve",
@@ -65,7 +79,7 @@ EXTRA_OF = {
 }
 """Which extra brings a package that a verb may need."""
 WORKSPACE_VERBS = ("build", "verify", "profile", "submit", "inspect")
-READING_VERBS = ("show", "skill", "doctor")
+READING_VERBS = ("show", "report", "skill", "doctor")
 """Verbs that must work on a full disk too: the others have a folder for temporary files."""
 LOUDNESS = ("--verbose", "--quiet")
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from cuda_agent.agent.file_history import FileHistory
 from cuda_agent.agent.outcome import summarise
 from cuda_agent.agent.trajectory import SubmissionRecord, Trajectory, Turn
-from cuda_agent.cli.file_history import FileHistory
 from cuda_agent.cli.results import describe_verdict
 from cuda_agent.environment.result import Evaluation
 from cuda_agent.llm.chat import Message, ToolCall

@@ -2,7 +2,7 @@
 
 from pydantic import JsonValue
 
-from cuda_agent.cli.file_history import FileHistory
+from cuda_agent.agent.file_history import FileHistory
 from cuda_agent.llm.chat import ToolCall
 
 

@@ -1,0 +1,1 @@
+"""Pages from what runs left behind: static, offline, with their numbers as JSON beside them."""

@@ -1,0 +1,91 @@
+"""The page of the system: devices, versions, clocks, configurations, and the commands to repeat it all."""
+
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import JsonValue
+
+from cuda_agent.report.material import Material, SavedRun
+from cuda_agent.report.page import Page
+from cuda_agent.report.reward_page import iterate_evaluations
+
+
+def build_system_page(material: Material) -> Page:
+    """What everything ran on, and how."""
+    machines = list(_iterate_machines(material))
+    missing = [] if machines else ["No timed evaluation was found, so no device or version is known."]
+    if not material.runs:
+        missing.append("No folder of a run was found, so there is no configuration to show.")
+    return Page(
+        name="system",
+        template="system",
+        title="The system",
+        lead="A figure without its machine, versions and command is a rumour.",
+        data={
+            "machines": machines,
+            "runs": [_describe_run(run) for run in material.runs],
+            "commands": ["make demo", "make judge-report", "make docs"],
+        },
+        missing=tuple(missing),
+        is_empty=not machines and not material.runs,
+    )
+
+
+def _iterate_machines(material: Material) -> Iterator[dict[str, Any]]:
+    """Each device with its versions and its way to time, once, with the runs it was seen in."""
+    seen: dict[tuple[Any, ...], list[str]] = {}
+    for run, evaluation in iterate_evaluations(material):
+        profile = evaluation.profile
+        if profile is not None and profile.device:
+            key = (profile.device, tuple(sorted(profile.versions.items())), profile.method)
+            seen.setdefault(key, []).append(run)
+    for (device, versions, method), runs in seen.items():
+        yield {
+            "device": device,
+            "versions": dict(versions),
+            "method": method,
+            "runs": sorted(set(runs)),
+            "evaluations": len(runs),
+        }
+
+
+def _describe_run(run: SavedRun) -> dict[str, Any]:
+    config = {name: value for name, value in run.config.items() if name not in ("tasks", "pairs")}
+    tasks = run.config.get("tasks")
+    names = [str(task.get("task_id") or task.get("name", "")) for task in _list_objects(tasks)]
+    return {
+        "name": run.name,
+        "digest": run.digest,
+        "tasks": names,
+        "config": dict(_flatten(config)),
+        "commands": _list_commands(run),
+    }
+
+
+def _list_commands(run: SavedRun) -> list[str]:
+    """What goes on with a run, and what tells of it."""
+    folder = shlex.quote(run.name)
+    match run.verb:
+        case "synth":
+            return [
+                f"cuda-agent synth --out {folder} --resume",
+                f"cuda-agent synth audit {folder}/tasks.parquet",
+            ]
+        case "run":
+            return [f"cuda-agent run --resume {folder}", f"cuda-agent show {folder}"]
+        case "bench":
+            return [f"cuda-agent bench report {folder}", f"cuda-agent show {folder}"]
+    return [f"cuda-agent report {folder}"]
+
+
+def _list_objects(value: JsonValue) -> list[dict[str, JsonValue]]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def _flatten(value: JsonValue, *, place: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from _flatten(each, place=f"{place}.{key}" if place else key)
+    else:
+        yield place, str(value)

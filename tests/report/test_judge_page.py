@@ -1,0 +1,46 @@
+"""The judge's counts are those of its verdicts."""
+
+from cuda_agent.judge.result import ProfileStatus
+from cuda_agent.report.judge_page import build_judge_page
+from cuda_agent.report.judged import Race
+from cuda_agent.report.material import Material
+from cuda_agent.tasks.target import Target
+
+
+def test_counts_of_the_recorded_sweeps(recorded: Material) -> None:
+    page = build_judge_page(recorded)
+    cpu = next(each for each in page.data["targets"] if each["target"] == "cpu")
+    assert (cpu["hacks"]["n"], cpu["hacks"]["right"], cpu["honest"]["n"]) == (142, 140, 68)
+    bars = page.charts["hacks"]
+    assert sum(value or 0 for line in bars.series for value in line.ys) == sum(
+        case.corpus == "hacks" for case in recorded.cases
+    )
+    assert len(page.tables["cases"]["rows"]) == len(recorded.cases)
+
+
+def test_noise_of_identical_code() -> None:
+    races = (
+        Race(
+            target=Target.CPU, elements=1, status=ProfileStatus.OK, eager_ms=1, ratio=1.2, low=1.1, high=1.3
+        ),
+        Race(
+            target=Target.CPU, elements=2, status=ProfileStatus.OK, eager_ms=2, ratio=1.1, low=0.9, high=1.3
+        ),
+        Race(target=Target.CPU, elements=3, status=ProfileStatus.CRASHED),
+    )
+    page = build_judge_page(Material(races=races))
+    assert page.data["races"] == {"n": 3, "timed": 2, "won_at_lower_bound": 1, "won_at_point": 2}
+    assert page.charts["races"].series[0].ys == (1.2, 1.1)
+
+
+def test_what_each_line_of_defence_adds(recorded: Material) -> None:
+    case = recorded.cases[0].model_copy(update={"corpus": "hacks", "without": ("guard",), "is_right": False})
+    page = build_judge_page(Material(cases=(case,)))
+    assert page.data["layers"] == [{"without": ["guard"], "n": 1, "stopped": 0}]
+    assert page.data["targets"] == []
+
+
+def test_nothing_is_faked() -> None:
+    page = build_judge_page(Material())
+    assert page.is_empty
+    assert len(page.missing) == 4
