@@ -209,7 +209,7 @@ def without_static_checks() -> Iterator[None]:
     room = "cuda_agent.environment"
     with (
         patch(f"{room}.evaluate.check_rules", lambda *_: RulesResult(status=RulesStatus.OK)),
-        patch(f"{room}.build.check_symbols", lambda *_: ()),
+        patch(f"{room}.build.check_symbols", lambda *_, needs_torch: ()),
         patch(f"{room}.build.check_instructions", lambda _, run: ()),
     ):
         yield
