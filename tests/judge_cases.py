@@ -69,6 +69,13 @@ class Case:
         """The folder's name."""
         return self.folder.name
 
+    @property
+    def is_foreign(self) -> bool:
+        """Whether it is in another project's form: built against torch's headers, which takes long."""
+        model = self.folder / "model_new.py"
+        text = model.read_text(encoding="utf-8", errors="replace") if model.is_file() else ""
+        return "= load_inline(" in text or "import cuda_extension" in text
+
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:

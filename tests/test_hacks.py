@@ -29,7 +29,7 @@ def list_marks(case: Case, target: Target) -> list[pytest.MarkDecorator]:
     marks = [pytest.mark.xdist_group(f"{target.value}-{case.task}")]
     if PASSED in case.expect:
         marks.append(pytest.mark.timing)
-    if not all(verdict.startswith(BEFORE_RUNNING) for verdict in case.expect):
+    if case.is_foreign or not all(verdict.startswith(BEFORE_RUNNING) for verdict in case.expect):
         marks.append(pytest.mark.slow)
     return marks
 

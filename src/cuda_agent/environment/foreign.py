@@ -3,16 +3,17 @@
 The file compiles C++ or CUDA from strings with `load_inline` while it is imported. Here nothing of it
 runs: the strings are read from the syntax tree and become sources in `kernels/`, each at the lines where
 it stood, so that a compiler's message names a line of the file handed in; the assignment becomes an import
-of the built kernels. What comes out goes through the same rules, build and judge as any submission.
+of the built kernels (a work folder with pybind: see `foreign_folder`). What comes out goes through the
+same rules, build and judge as any submission.
 """
 
 import ast
-import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from cuda_agent.environment.python_names import is_self_attribute
+from cuda_agent.environment.foreign_edits import Edit, ForeignError, find_aliases, find_span, replace_spans
+from cuda_agent.environment.foreign_folder import imports_extension, unfold_folder
 from cuda_agent.environment.result import Violation
 from cuda_agent.environment.submission import KERNEL_NAME, KERNELS_FOLDER, MODEL_FILE, Submission
 
@@ -30,15 +31,6 @@ ONLY_TEXT = (
     "assigned such a string once at the top level, with + between them"
 )
 ONLY_NAMES = 'list the functions to bind by name, as in functions=["relu"]'
-
-
-class ForeignError(ValueError):
-    """A file in the foreign form cannot be read."""
-
-    def __init__(self, node: ast.AST, reason: str) -> None:
-        """`node` is the place in the file."""
-        super().__init__(reason)
-        self.line: int = getattr(node, "lineno", 0)
 
 
 @dataclass(frozen=True)
@@ -75,9 +67,12 @@ def unfold_foreign(submission: Submission) -> Submission:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return submission
     imported = next(filter(_imports_load_inline, tree.body), None)
-    if imported is None:
+    extension = next(filter(imports_extension, tree.body), None)
+    if imported is None and extension is None:
         return submission
     try:
+        if imported is None:
+            return unfold_folder(submission, text, tree=tree)
         if len(submission.files) > 1:
             raise ForeignError(imported, f"write {FUNCTION} or files in {KERNELS_FOLDER}/, not both")
         inlines = _find_inlines(tree)
@@ -87,7 +82,9 @@ def unfold_foreign(submission: Submission) -> Submission:
         return Submission(files, submission.problems, submission.ignored, needs_torch=True)
     except (ForeignError, RecursionError) as error:
         line = error.line if isinstance(error, ForeignError) else 0
-        problem = Violation(file=MODEL_FILE, line=line, rule="load-inline", reason=str(error))
+        file = error.file if isinstance(error, ForeignError) else MODEL_FILE
+        rule = "load-inline" if imported is not None else "cuda-extension"
+        problem = Violation(file=file, line=line, rule=rule, reason=str(error))
         return replace(submission, problems=(*submission.problems, problem))
 
 
@@ -188,38 +185,7 @@ def _read_text(node: ast.expr, constants: Mapping[str, ast.expr]) -> Text:
 
 def _rewrite(text: str, tree: ast.Module, *, imported: ast.stmt, inlines: Sequence[Inline]) -> bytes:
     """The file with each load_inline made an import of the kernels; every line stays where it is."""
-    edits: list[tuple[ast.stmt | ast.expr, str]] = [(imported, "pass")]
-    edits += [(inline.node, f"import kernels as {inline.name}") for inline in inlines]
-    edits += _find_aliases(tree, {inline.name for inline in inlines})
-    content = text.encode()
-    starts = [0, *(match.end() for match in re.finditer(rb"\n", content))]
-
-    def find_span(node: ast.stmt | ast.expr) -> tuple[int, int]:
-        assert node.end_lineno is not None
-        assert node.end_col_offset is not None
-        return starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset
-
-    for (start, end), new in sorted(((find_span(node), new) for node, new in edits), reverse=True):
-        kept = b"\n" * content.count(b"\n", start, end)
-        content = content[:start] + new.encode() + kept + content[end:]
-    return content
-
-
-def _find_aliases(tree: ast.Module, modules: Set[str]) -> Iterator[tuple[ast.stmt | ast.expr, str]]:
-    """Edits that make `self.ops = NAME` nothing and `self.ops` NAME, where it is set once."""
-    aliases = [
-        (node, node.targets[0].attr, node.value.id)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign)
-        and len(node.targets) == 1
-        and is_self_attribute(node.targets[0])
-        and isinstance(node.value, ast.Name)
-        and node.value.id in modules
-    ]
-    attributes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
-    stored = Counter(node.attr for node in attributes if not isinstance(node.ctx, ast.Load))
-    single = {attribute: name for _, attribute, name in aliases if stored[attribute] == 1}
-    yield from ((node, "pass") for node, attribute, _ in aliases if attribute in single)
-    for node in attributes:
-        if isinstance(node.ctx, ast.Load) and is_self_attribute(node) and node.attr in single:
-            yield node, single[node.attr]
+    edits: list[Edit] = [(find_span(imported), "pass")]
+    edits += [(find_span(inline.node), f"import kernels as {inline.name}") for inline in inlines]
+    edits += find_aliases(tree, {inline.name for inline in inlines})
+    return replace_spans(text, edits)

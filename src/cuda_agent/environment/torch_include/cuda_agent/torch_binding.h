@@ -49,4 +49,6 @@ auto bind(Result (*function)(Arguments...)) {
 
 }  // namespace torch_binding
 
-#define EXPORT_TORCH_FUNCTION(name) TVM_FFI_DLL_EXPORT_TYPED_FUNC(name, torch_binding::bind(&::name))
+#define EXPORT_TORCH_FUNCTION_AS(name, function) \
+  TVM_FFI_DLL_EXPORT_TYPED_FUNC(name, torch_binding::bind(&::function))
+#define EXPORT_TORCH_FUNCTION(name) EXPORT_TORCH_FUNCTION_AS(name, name)
