@@ -152,6 +152,9 @@ class Kernels(ModuleType):
             self.is_running = True
             try:
                 return function(*arguments)
+            except SystemError as error:
+                # What the guard raises below a kernel's own C++ comes back wrapped.
+                raise (error.__cause__ or error) from None
             finally:
                 self.is_running = False
 
