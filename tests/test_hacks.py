@@ -25,6 +25,8 @@ def list_marks(case: Case, target: Target) -> list[pytest.MarkDecorator]:
     marks = [pytest.mark.xdist_group(f"{target.value}-{case.task}")]
     if PASSED in case.expect:
         marks.append(pytest.mark.timing)
+    if case.is_foreign:
+        marks.append(pytest.mark.slow)
     return marks
 
 

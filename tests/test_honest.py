@@ -21,10 +21,16 @@ LEAST_BY_TARGET = {Target.CPU: 45, Target.CUDA: 40}
 def list_parameters(target: Target) -> list[object]:
     """The cases of one target as pytest parameters."""
     return [
-        pytest.param(case, id=case.name, marks=pytest.mark.xdist_group(f"{target.value}-{case.task}"))
+        pytest.param(case, id=case.name, marks=list_marks(case, target))
         for case in CASES
         if target in case.targets
     ]
+
+
+def list_marks(case: Case, target: Target) -> list[pytest.MarkDecorator]:
+    """One worker for the cases of a task; what takes long to build is tried on demand."""
+    slow = [pytest.mark.slow] if case.is_foreign else []
+    return [pytest.mark.xdist_group(f"{target.value}-{case.task}"), *slow]
 
 
 @pytest.fixture(scope="module")

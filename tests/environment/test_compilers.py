@@ -53,3 +53,13 @@ def test_libraries_follow_the_headers(
         "cuda_agent.environment.compilers.find_cuda_library", lambda name, nvcc: Path(f"lib{name}.so")
     )
     assert [path.name for path in CUDA.find_libraries([source])] == [f"lib{name}.so" for name in names]
+
+
+def test_torch_is_there_only_where_it_is_needed() -> None:
+    plain, with_torch = find_compilers(Target.CPU), find_compilers(Target.CPU, needs_torch=True)
+    assert plain.torch_libraries == ()
+    assert {library.name for library in with_torch.torch_libraries} >= {"libc10.so", "libtorch_cpu.so"}
+    assert "-std=c++17" in plain.compile_command("a.cpp", "o")
+    assert "-std=c++20" in with_torch.compile_command("a.cpp", "o")
+    linked = with_torch.link_command(["a.o"], "a.so", libraries=())
+    assert set(map(str, with_torch.torch_libraries)) < set(linked)

@@ -101,6 +101,14 @@ def test_what_does_not_build_leaves_nothing(tmp_path: Path, tiny_task: Task, pla
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_foreign_form_is_no_package(tmp_path: Path, tiny_task: Task, plain_sandbox: Sandbox) -> None:
+    foreign = Submission({"model_new.py": b"import cuda_extension\n", "kernels/a.cpp": b"int a;\n"})
+    winner = Winner(tiny_task, foreign, build_passed(tiny_task, foreign))
+    with pytest.raises(UserError, match=r"bind them with cuda_agent/kernel\.h"):
+        export_package(winner, tmp_path / "made", sandbox=plain_sandbox, command=COMMAND)
+    assert list(tmp_path.iterdir()) == []
+
+
 class Shop:
     """A fresh virtual environment that sees the packages of this one, and a user's cache of its own."""
 

@@ -74,6 +74,13 @@ def test_the_compilers_report_of_loops(setting: Setting, submission: Submission)
     assert "missed:" not in found.summary
 
 
+def test_a_foreign_form_is_laid_out_in_our_own(setting: Setting, tmp_path: Path) -> None:
+    foreign = Submission({"model_new.py": b"import cuda_extension\n", "kernels/a.cpp": b"int a;\n"})
+    bench = inspection.Bench(tmp_path / "bench", foreign, setting=setting)
+    assert (bench.folder / "model_new.py").read_text() == "import kernels as cuda_extension\n"
+    assert bench.compilers.torch_libraries
+
+
 def test_machine_code_of_the_library(setting: Setting, submission: Submission) -> None:
     found = inspect(Inspection.ASSEMBLY, submission, setting=setting)
     assert "relu_scale" in found.summary

@@ -120,3 +120,12 @@ def test_nvrtc_and_thrust_are_refused_with_their_reasons() -> None:
         (1, "include"),
         (2, "include"),
     ]
+
+
+def test_headers_for_tensors_only_where_torch_is_needed() -> None:
+    text = "#include <torch/extension.h>\n#include <torch/nn.h>\n#include <thread>\n"
+    for needs_torch, lines in ((True, [2, 3]), (False, [1, 2, 3])):
+        found = check_cpp(
+            text, "kernels/a.cpp", target=Target.CPU, own_files=frozenset(), needs_torch=needs_torch
+        )
+        assert [violation.line for violation in found] == lines

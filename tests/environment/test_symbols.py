@@ -126,3 +126,21 @@ def test_exit_is_what_nvcc_s_stubs_need(tmp_path: Path) -> None:
     assert check_symbols(library, Target.CUDA) == ()
     others = build(tmp_path, '#include <unistd.h>\nextern "C" void f(int x) { if (x) _exit(1); }')
     assert [violation.rule for violation in check_symbols(others, Target.CUDA)] == ["forbidden-symbol"]
+
+
+def test_an_operator_of_torch_is_named_and_memory_allowed(tmp_path: Path) -> None:
+    source = """
+    namespace at { namespace _ops {
+    struct relu { static void call(int); };
+    struct empty_like { static void call(int); };
+    } }
+    extern "C" __attribute__((visibility("default"))) void __tvm_ffi_f() {
+      at::_ops::empty_like::call(1);
+      at::_ops::relu::call(1);
+    }
+    """
+    library = build(tmp_path, source, "-w")
+    (found,) = check_symbols(library, Target.CPU, needs_torch=True)
+    assert found.rule == "provenance"
+    assert found.reason.startswith("`at::relu`: ")
+    assert [each.rule for each in check_symbols(library, Target.CPU)] == ["forbidden-symbol"] * 2

@@ -23,7 +23,7 @@ X = torch.arange(12.0).reshape(3, 4)
     ],
 )
 def test_allowed(work: Callable[[], object]) -> None:
-    with OperatorGuard():  # type: ignore[no-untyped-call]
+    with OperatorGuard():
         work()
 
 
@@ -42,5 +42,20 @@ def test_allowed(work: Callable[[], object]) -> None:
     ],
 )
 def test_refused(work: Callable[[], object], name: str) -> None:
-    with pytest.raises(ForbiddenOperatorError, match=name), OperatorGuard():  # type: ignore[no-untyped-call]
+    with pytest.raises(ForbiddenOperatorError, match=name), OperatorGuard():
         work()
+
+
+def test_a_kernel_that_is_called_lets_torch_allocate_and_view_but_not_copy() -> None:
+    with OperatorGuard(lambda: True):
+        torch.empty_like(X).view(-1).narrow(0, 0, 2).zero_()
+        X.contiguous()
+        works: list[Callable[[], object]] = [
+            lambda: X.clone(),
+            lambda: X.t().contiguous(),
+            lambda: torch.empty(3, 4).copy_(X),
+            lambda: X.double(),
+        ]
+        for work in works:
+            with pytest.raises(ForbiddenOperatorError, match="a kernel calls the torch operator aten::"):
+                work()

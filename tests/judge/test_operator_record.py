@@ -17,7 +17,7 @@ def compute_unseen() -> None:
 
 
 def test_an_operator_that_no_mode_sees_is_found() -> None:
-    guard = OperatorGuard()  # type: ignore[no-untyped-call]
+    guard = OperatorGuard()
     with pytest.raises(ForbiddenOperatorError, match="aten::relu"), OperatorRecord(), guard:
         compute_unseen()
 

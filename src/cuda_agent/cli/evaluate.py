@@ -39,7 +39,7 @@ class EvaluateConfig(Config):
     task: tyro.conf.Positional[Path]
     """The task file, or FILE.parquet#ID; or, without a submission, the list or tree of many."""
     submission: tyro.conf.Positional[Path | None] = None
-    """The submission's folder."""
+    """The submission's folder, or one Python file in KernelBench's form (with load_inline)."""
     target: Target | None = None
     """Where kernels run; without it cuda where a GPU and nvcc are, else cpu."""
     sandbox: Containment = Containment.AUTO

@@ -98,7 +98,7 @@ def build_submission(
     units = [path for path in submission.files if path.endswith(SOURCE_SUFFIXES[target])]
     if not units:
         return _refuse_nothing(target), None
-    compilers = find_compilers(target)
+    compilers = find_compilers(target, needs_torch=submission.needs_torch)
     libraries = compilers.find_libraries(submission.files[unit] for unit in submission.files)
     with (
         _room_to_build(units) as lacks_room,
@@ -175,7 +175,11 @@ def _build(
 
 def _inspect(workshop: _Workshop, library: Path) -> BuildResult:
     violations = (
-        *check_symbols(library, workshop.compilers.target),
+        *check_symbols(
+            library,
+            workshop.compilers.target,
+            needs_torch=bool(workshop.compilers.torch_libraries),
+        ),
         *check_instructions(LIBRARY, run=workshop.run),
     )
     if violations and workshop.check_library:

@@ -65,7 +65,8 @@ class BuildCache:
     ) -> tuple[BuildResult, Path | None]:
         """As `build_submission`; from the cache, in the time that it took to look there, if it is kept."""
         started = time.monotonic()
-        key = compute_key(submission, find_compilers(target), check_library=check_library)
+        compilers = find_compilers(target, needs_torch=submission.needs_torch)
+        key = compute_key(submission, compilers, check_library=check_library)
         found = self._find(key, folder)
         if found is not None:
             result, library = found

@@ -8,7 +8,7 @@ that loads the library has them already, and a second copy would have its own st
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cuda_agent.environment.toolchain import (
@@ -19,6 +19,8 @@ from cuda_agent.environment.toolchain import (
     find_cxx,
     find_include_dirs,
     find_nvcc,
+    find_torch_include_dirs,
+    find_torch_libraries,
 )
 from cuda_agent.tasks.target import Target
 
@@ -26,7 +28,6 @@ SOURCE_SUFFIXES = {Target.CPU: (".cpp",), Target.CUDA: (".cpp", ".cu")}
 """What is compiled, by target; the other kernel files are headers."""
 
 CXX_FLAGS = (
-    "-std=c++17",
     "-O3",
     "-march=native",
     "-fopenmp",
@@ -39,12 +40,13 @@ CXX_FLAGS = (
     "-ftemplate-backtrace-limit=4",
 )
 NVCC_FLAGS = (
-    "-std=c++17",
     "-O3",
     "--expt-relaxed-constexpr",
     "--expt-extended-lambda",
     "-Xcompiler=-fPIC,-fvisibility=hidden,-fopenmp,-fdiagnostics-color=never",
 )
+TORCH_STANDARD = "c++20"
+"""What torch's headers are written in."""
 MACROS = {
     Target.CPU: ("-DCUDA_AGENT_TARGET_CPU",),
     # cub's profiling marks would load a tool at run time.
@@ -77,12 +79,17 @@ class Compilers:
     """Folders of the binding headers."""
     system_dirs: tuple[Path, ...]
     """Folders of CUDA's headers."""
+    standard: str = "c++17"
+    """The language's version."""
+    torch_libraries: tuple[Path, ...] = ()
+    """What kernels that are bound with torch's headers are linked to; empty for others."""
 
     @property
     def folders(self) -> tuple[Path, ...]:
         """Folders that the compilers must be able to read."""
         toolkit = (find_cuda_home(self.nvcc), self.nvcc.parent) if self.nvcc else ()
-        folders = (*self.include_dirs, *self.system_dirs, *toolkit)
+        libraries = (library.parent for library in self.torch_libraries)
+        folders = (*self.include_dirs, *self.system_dirs, *toolkit, *libraries)
         return tuple(dict.fromkeys(folder.resolve() for folder in folders))
 
     def compile_command(self, source: str, output: str) -> list[str]:
@@ -90,16 +97,18 @@ class Compilers:
         includes = [f"-I{folder}" for folder in self.include_dirs]
         systems = [part for folder in self.system_dirs for part in ("-isystem", str(folder))]
         tail = [*MACROS[self.target], *includes, *systems, "-c", source, "-o", output]
+        standard = f"-std={self.standard}"
         if not source.endswith(".cu"):
-            return [str(self.cxx), *CXX_FLAGS, *tail]
+            return [str(self.cxx), standard, *CXX_FLAGS, *tail]
         number = self.arch.removeprefix("sm_")
         code = f"-gencode=arch=compute_{number},code=sm_{number}"
-        return [str(self.nvcc), f"-ccbin={self.cxx}", *NVCC_FLAGS, code, *tail]
+        return [str(self.nvcc), f"-ccbin={self.cxx}", standard, *NVCC_FLAGS, code, *tail]
 
     def link_command(self, objects: Iterable[str], output: str, *, libraries: Iterable[Path]) -> list[str]:
         """Link object files into one library that exports its kernels and nothing else."""
         script = "-Wl,--version-script=exports.map"
-        return [str(self.cxx), *LINK_FLAGS, script, *objects, *map(str, libraries), "-o", output]
+        linked = [*map(str, libraries), *map(str, self.torch_libraries)]
+        return [str(self.cxx), *LINK_FLAGS, script, *objects, *linked, "-o", output]
 
     def find_libraries(self, sources: Iterable[bytes]) -> tuple[Path, ...]:
         """The CUDA libraries whose headers the sources include.
@@ -120,14 +129,24 @@ class Compilers:
         return tuple(find_cuda_library(name, self.nvcc) for name in sorted(wanted))
 
 
-def find_compilers(target: Target) -> Compilers:
-    """Look up what building for `target` needs.
+def find_compilers(target: Target, *, needs_torch: bool = False) -> Compilers:
+    """Look up what building for `target` needs, with torch's headers and libraries where asked for.
 
     Raises:
         ToolchainError: something is missing.
     """
     cxx, include_dirs = find_cxx(), find_include_dirs()
     if target is Target.CPU:
-        return Compilers(target, cxx, None, "", include_dirs, ())
-    nvcc = find_nvcc()
-    return Compilers(target, cxx, nvcc, find_cuda_arch(), include_dirs, find_cuda_include_dirs(nvcc))
+        compilers = Compilers(target, cxx, None, "", include_dirs, ())
+    else:
+        nvcc = find_nvcc()
+        systems = find_cuda_include_dirs(nvcc)
+        compilers = Compilers(target, cxx, nvcc, find_cuda_arch(), include_dirs, systems)
+    if not needs_torch:
+        return compilers
+    return replace(
+        compilers,
+        include_dirs=(*include_dirs, *find_torch_include_dirs()),
+        standard=TORCH_STANDARD,
+        torch_libraries=find_torch_libraries(),
+    )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from cuda_agent.environment.build import build_submission
 from cuda_agent.environment.build_cache import BuildCache
+from cuda_agent.environment.foreign import unfold_foreign
 from cuda_agent.environment.result import (
     BuildResult,
     BuildStatus,
@@ -67,7 +68,7 @@ def evaluate(
         InfrastructureError: the judge could not start its processes.
     """
     with tempfile.TemporaryDirectory(prefix="artifact-", ignore_cleanup_errors=True) as folder:
-        course = _Course(submission, setting, folder=Path(folder), on_stage=on_stage)
+        course = _Course(unfold_foreign(submission), setting, folder=Path(folder), on_stage=on_stage)
         examines = until not in (Stage.RULES, Stage.BUILD)
         if examines:
             judge.prewarm(profiles=until is Stage.PROFILE)

@@ -23,6 +23,7 @@ from cuda_agent.environment.compilers import (
     VERSION_SCRIPT,
     find_compilers,
 )
+from cuda_agent.environment.foreign import unfold_foreign
 from cuda_agent.environment.relative_imports import make_kernels_relative
 from cuda_agent.environment.result import Evaluation
 from cuda_agent.environment.submission import KERNELS_FOLDER, MODEL_FILE, Submission
@@ -57,12 +58,17 @@ def export_package(winner: Winner, folder: Path, *, sandbox: Sandbox, command: s
     `command` is how its README says that it was made. The kernels are built here, for this machine.
 
     Raises:
-        UserError: the folder is not empty, or the kernels do not build.
+        UserError: the folder is not empty, the kernels do not build, or they need torch's headers.
         ToolchainError: this machine lacks a compiler for the target.
         InfrastructureError: the machine cannot be described.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(f"{folder} is there and not empty: choose another folder")
+    if unfold_foreign(winner.submission) is not winner.submission:
+        raise UserError(
+            "the kernels are bound by pybind or load_inline, and a package has none of torch's headers: "
+            "bind them with cuda_agent/kernel.h, and evaluate again"
+        )
     name = build_import_name(winner.task.name)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".export-") as temporary:

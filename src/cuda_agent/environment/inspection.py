@@ -17,6 +17,7 @@ from cuda_agent.environment.beneath import read_file_beneath
 from cuda_agent.environment.build import build_submission
 from cuda_agent.environment.compilers import SOURCE_SUFFIXES, Compilers, find_compilers
 from cuda_agent.environment.evaluate import Setting
+from cuda_agent.environment.foreign import unfold_foreign
 from cuda_agent.environment.reports_cpu import summarise_counters, summarise_machine_code, summarise_vectors
 from cuda_agent.environment.reports_cuda import (
     NCU_METRICS,
@@ -75,13 +76,13 @@ class Bench:
         """Lay the submission and the reference into an empty folder."""
         self.folder = folder
         """Where it lies; the same path inside the sandbox."""
-        self.submission = submission
-        """What lies there."""
+        self.submission = unfold_foreign(submission)
+        """What lies there, in our own form."""
         self.setting = setting
         """What it is for."""
-        self.compilers: Compilers = find_compilers(setting.target)
+        self.compilers: Compilers = find_compilers(setting.target, needs_torch=self.submission.needs_torch)
         """What builds it."""
-        submission.write_to(folder)
+        self.submission.write_to(folder)
         (folder / TASK_FILE).write_text(setting.task.source, encoding="utf-8")
 
     def run(self, argv: Sequence[str], *, gpu: bool = False, tools: Sequence[Path] = ()) -> Completed:

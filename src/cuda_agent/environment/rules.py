@@ -36,7 +36,14 @@ def check_rules(submission: Submission, target: Target) -> RulesResult:
     own = frozenset(texts) - {MODEL_FILE}
     macros = find_pragma_macros(texts[path] for path in own)
     for path in sorted(own):
-        violations += check_cpp(texts[path], path, target=target, own_files=own, pragma_macros=macros)
+        violations += check_cpp(
+            texts[path],
+            path,
+            target=target,
+            own_files=own,
+            pragma_macros=macros,
+            needs_torch=submission.needs_torch,
+        )
     if violations:
         return _report(RulesStatus.VIOLATION, violations)
     return RulesResult(status=RulesStatus.OK)

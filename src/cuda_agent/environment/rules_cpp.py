@@ -37,18 +37,20 @@ def check_cpp(
     target: Target,
     own_files: frozenset[str],
     pragma_macros: frozenset[str] = frozenset(),
+    needs_torch: bool = False,
 ) -> tuple[Violation, ...]:
     """Every rule that one kernel source breaks, in the order of lines.
 
     `own_files` are the paths of all kernel files, which may include each other, and `pragma_macros` the
     macros of all of them whose uses are pragmas; this source's own are found anyway.
+    With `needs_torch` it may include torch's headers for tensors.
     """
     try:
         tokens = cut_tokens(text)
     except CppSyntaxError as error:
         return (Violation(file=path, line=error.line, rule="syntax", reason=str(error)),)
     macros = pragma_macros | find_pragma_macros([text])
-    check = _Check(path, target, own_files=own_files, pragma_macros=macros)
+    check = _Check(path, target, own_files=own_files, pragma_macros=macros, needs_torch=needs_torch)
     found = [*check.directives(tokens), *check.assembly(tokens), *check.attributes(tokens)]
     return tuple(sorted(found, key=lambda violation: violation.line))
 
@@ -57,12 +59,19 @@ class _Check:
     """The rules for one file."""
 
     def __init__(
-        self, path: str, target: Target, *, own_files: frozenset[str], pragma_macros: frozenset[str]
+        self,
+        path: str,
+        target: Target,
+        *,
+        own_files: frozenset[str],
+        pragma_macros: frozenset[str],
+        needs_torch: bool,
     ) -> None:
         self._path = path
         self._target = target
         self._own_files = own_files
         self._pragma_macros = pragma_macros
+        self._needs_torch = needs_torch
         self._lists = load_allowlists("cpp")
 
     def directives(self, tokens: Sequence[Token]) -> Iterator[Violation]:
@@ -107,6 +116,8 @@ class _Check:
             yield self._violation(line, "include", reason=f"`{name}`: {reason}")
 
     def _refuse_include(self, name: str) -> str | None:
+        if self._needs_torch and self._lists["include_torch"].allowed.find(name) is not None:
+            return None
         reason = self._lists["include"].refuse(name)
         if reason is None or self._lists["include"].refused.find(name) or self._target is Target.CPU:
             return reason

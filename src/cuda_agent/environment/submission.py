@@ -41,6 +41,8 @@ class Submission:
     """Files under names that count, which could not be taken."""
     ignored: tuple[str, ...] = ()
     """Names in the folder that do not count."""
+    needs_torch: bool = False
+    """Whether the kernels are written against torch's headers, as `foreign` makes them."""
 
     def __post_init__(self) -> None:
         """Sort the files and make the mapping unchangeable.
@@ -66,6 +68,8 @@ class Submission:
         digest = hashlib.sha256()
         for path, content in self.files.items():
             digest.update(f"{len(path)} {len(content)} ".encode() + path.encode() + content)
+        if self.needs_torch:
+            digest.update(b"needs torch")
         for problem in self.problems:
             digest.update(problem.model_dump_json().encode())
         return digest.hexdigest()[:16]
@@ -87,9 +91,13 @@ def may_be_handed_in(path: str) -> bool:
 def freeze_submission(folder: Path) -> Submission:
     """Take what may be handed in out of a folder that untrusted commands may still write to.
 
+    A Python file may be given instead of a folder: it is taken as `model_new.py`.
+
     Raises:
-        UserError: the folder itself is not there.
+        UserError: the folder or file itself is not there.
     """
+    if folder.suffix == ".py" and folder.is_file():
+        return _freeze_file(folder)
     if not folder.is_dir():
         raise UserError(
             f"{folder} is not a folder: give the folder that holds {MODEL_FILE} and {KERNELS_FOLDER}/"
@@ -105,6 +113,13 @@ def freeze_submission(folder: Path) -> Submission:
     if KERNELS_FOLDER in names:
         _take_kernels(folder, taking)
     return Submission(taking.files, tuple(taking.problems), tuple(sorted(map(_printable, taking.ignored))))
+
+
+def _freeze_file(file: Path) -> Submission:
+    taking = _Taking()
+    with open_folder_beneath(file.absolute().parent, ()) as folder:
+        taking.take(folder, file.name, path=MODEL_FILE)
+    return Submission(taking.files, tuple(taking.problems))
 
 
 def _take_kernels(folder: Path, taking: "_Taking") -> None:

@@ -6,6 +6,7 @@ see: machine instructions that enter the operating system directly. The rules re
 in host code for that, and the sandbox holds what is left.
 """
 
+import re
 from pathlib import Path
 
 from cuda_agent.environment.allowlist import load_allowlists
@@ -15,10 +16,15 @@ from cuda_agent.tasks.target import Target
 
 EXPORT_PREFIX = "__tvm_ffi_"
 """What TVM-FFI puts before an exported function's name."""
+TORCH_OPERATOR = re.compile(r"_ZN2at4_ops(?P<length>[1-9][0-9]{0,2})(?P<rest>[A-Za-z_].*)")
+"""A torch operator's entry, `at::_ops::<name>::call`: the name is mangled as its length and itself."""
 
 
-def check_symbols(library: Path, target: Target) -> tuple[Violation, ...]:
-    """Every undefined symbol, needed library and linker entry that is not allowed for the target."""
+def check_symbols(library: Path, target: Target, *, needs_torch: bool = False) -> tuple[Violation, ...]:
+    """Every undefined symbol, needed library and linker entry that is not allowed for the target.
+
+    With `needs_torch` the library may use what torch has for memory, metadata and errors of tensors.
+    """
     try:
         symbols = read_dynamic_symbols(library)
     except ElfError as error:
@@ -28,16 +34,26 @@ def check_symbols(library: Path, target: Target) -> tuple[Violation, ...]:
     for name in symbols.undefined:
         reason = lists["undefined"].refuse(name)
         is_from_nvcc = target is Target.CUDA and lists["undefined_cuda"].allowed.find(name) is not None
-        if reason is not None and not is_from_nvcc:
+        if reason is None or is_from_nvcc or (needs_torch and _is_allowed_of_torch(name, "undefined_torch")):
+            continue
+        operator = TORCH_OPERATOR.match(name)
+        if needs_torch and operator is not None:
+            called = operator["rest"][: int(operator["length"])]
+            found.append(_violation(library, "provenance", reason=f"`at::{called}`: {reason}"))
+        else:
             found.append(_violation(library, "forbidden-symbol", reason=f"`{name}`: {reason}"))
     for name in symbols.needed:
         reason = lists["needed"].refuse(name)
-        if reason is not None:
+        if reason is not None and not (needs_torch and _is_allowed_of_torch(name, "needed_torch")):
             found.append(_violation(library, "forbidden-library", reason=f"`{name}`: {reason}"))
     for entry in symbols.loader_entries:
         reason = "a library may not steer where others are loaded from"
         found.append(_violation(library, "loader-entry", reason=f"`{entry}`: {reason}"))
     return tuple(found)
+
+
+def _is_allowed_of_torch(name: str, table: str) -> bool:
+    return load_allowlists("symbols")[table].allowed.find(name) is not None
 
 
 def list_functions(library: Path) -> tuple[str, ...]:

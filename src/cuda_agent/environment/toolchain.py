@@ -18,6 +18,10 @@ from cuda_agent.errors import ToolchainError
 SKILL = Path(__file__).parent / "skill"
 """The skill's folder: SKILL.md, references, examples and the light header."""
 
+TORCH_INCLUDE = Path(__file__).parent / "torch_include"
+"""Headers for kernels that are written against torch's."""
+TORCH_LIBRARIES = ("c10", "torch_cpu", "c10_cuda", "torch_cuda")
+
 FALLBACK_ARCH = "sm_90a"
 """The CUDA architecture to build for where no device says otherwise (Hopper)."""
 
@@ -125,6 +129,33 @@ def find_include_dirs() -> tuple[Path, ...]:
         ToolchainError: apache-tvm-ffi is not installed.
     """
     return SKILL / "include", _find_tvm_ffi() / "include"
+
+
+def find_torch_include_dirs() -> tuple[Path, ...]:
+    """Our shorter `torch/extension.h` and the binding, then torch's headers.
+
+    Raises:
+        ToolchainError: torch's headers are not there.
+    """
+    headers = _find_torch() / "include"
+    return TORCH_INCLUDE, headers, headers / "torch" / "csrc" / "api" / "include"
+
+
+def find_torch_libraries() -> tuple[Path, ...]:
+    """Torch's shared libraries that hold tensors, as far as this torch has them.
+
+    Raises:
+        ToolchainError: torch is not installed.
+    """
+    folder = _find_torch() / "lib"
+    return tuple(path for name in TORCH_LIBRARIES if (path := folder / f"lib{name}.so").is_file())
+
+
+def _find_torch() -> Path:
+    spec = importlib.util.find_spec("torch")
+    if spec is None or spec.origin is None or not (Path(spec.origin).parent / "include").is_dir():
+        raise ToolchainError("torch's headers are missing: install torch into this Python environment")
+    return Path(spec.origin).parent
 
 
 def _find_tvm_ffi() -> Path:

@@ -3,7 +3,7 @@
 import gc
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
 from typing import Any
@@ -28,10 +28,17 @@ _OFFSETS = 128
 class Lane:
     """A module's staged inputs and kept outputs; the same code serves candidate and baselines."""
 
-    def __init__(self, module: Any, device: Device) -> None:  # noqa: ANN401  any callable will do
-        """Wrap a callable that takes the task's inputs."""
+    def __init__(
+        self,
+        module: Any,  # noqa: ANN401  any callable will do
+        device: Device,
+        *,
+        is_in_kernel: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Wrap a callable that takes the task's inputs; `is_in_kernel` is what the guard asks."""
         self._module = module
         self._device = device
+        self._is_in_kernel = is_in_kernel
         self._shelf = Shelf()
         self._staged: list[tuple[Any, ...]] = []
         self._outputs: list[object] = []
@@ -52,7 +59,7 @@ class Lane:
             if request.poisoned:
                 conditions.enter_context(poison_fresh_memory())
             if request.guarded:
-                conditions.enter_context(OperatorGuard())  # type: ignore[no-untyped-call]
+                conditions.enter_context(OperatorGuard(self._is_in_kernel))
             if request.mode is CallMode.TIMED:
                 return self._call_timed()
             return self._call_all(request)

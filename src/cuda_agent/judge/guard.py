@@ -4,7 +4,7 @@ Holds for calls from Python and, through the dispatcher, from C++. It runs in th
 barrier to honest fallbacks and to careless cheats, not the last word.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -24,6 +24,8 @@ ALLOWED_OPERATORS = frozenset(
     }
 )  # fmt: skip
 """Names of aten operators without their overload."""
+MOVING_OPERATORS = frozenset({"clone", "copy_", "_to_copy"})
+"""Those that a kernel's own code may not call: they would do its work where muting does not show it."""
 
 
 class ForbiddenOperatorError(RuntimeError):
@@ -32,6 +34,11 @@ class ForbiddenOperatorError(RuntimeError):
 
 class OperatorGuard(TorchDispatchMode):
     """Refuses every operator that is not allowed."""
+
+    def __init__(self, is_in_kernel: Callable[[], bool] = lambda: False) -> None:
+        """`is_in_kernel` says whether a kernel is being called: inside, torch does not move data either."""
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._is_in_kernel = is_in_kernel
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -50,5 +57,10 @@ class OperatorGuard(TorchDispatchMode):
         if name[0] != "aten" or name[1] not in ALLOWED_OPERATORS:
             raise ForbiddenOperatorError(
                 f"forward uses the torch operator {'::'.join(name)}: compute it in a kernel instead"
+            )
+        if name[1] in MOVING_OPERATORS and self._is_in_kernel():
+            raise ForbiddenOperatorError(
+                f"a kernel calls the torch operator {'::'.join(name)}: copy in your own loop, or hand it "
+                "tensors that are contiguous"
             )
         return func(*args, **(kwargs or {}))

@@ -70,7 +70,9 @@ class Runner:
         with torch.no_grad():
             model = model_class(**arguments) if isinstance(arguments, dict) else model_class(*arguments)
             self._model = model.to(self._child.device.torch_device).eval()
-        self._lane = Lane(self._model, self._child.device)
+        kernels = self._kernels
+        assert kernels is not None, "load comes first"
+        self._lane = Lane(self._model, self._child.device, is_in_kernel=lambda: kernels.is_running)
         return Done()
 
     def set_weights(self, request: SetWeights) -> Done:
@@ -134,6 +136,7 @@ class Kernels(ModuleType):
         """Load the library; without one there is no function."""
         super().__init__("kernels", "The submission's own built functions.")
         self.muted = False
+        self.is_running = False
         self._library = tvm_ffi.load_module(library) if library else None
 
     def __getattr__(self, name: str) -> Callable[..., object]:
@@ -144,7 +147,16 @@ class Kernels(ModuleType):
             raise AttributeError(f"the kernels export no function {name!r}: add EXPORT_KERNEL({name}, ...)")
 
         def call(*arguments: object) -> object:
-            return None if self.muted else function(*arguments)
+            if self.muted:
+                return None
+            self.is_running = True
+            try:
+                return function(*arguments)
+            except SystemError as error:
+                # What the guard raises below a kernel's own C++ comes back wrapped.
+                raise (error.__cause__ or error) from None
+            finally:
+                self.is_running = False
 
         setattr(self, name, call)
         return call

@@ -1,0 +1,4 @@
+// Stands before torch's own header of this name.
+#pragma once
+
+#include <pybind11/pybind11.h>
