@@ -70,7 +70,7 @@ async def do_a_whole_task(client: Client, name: str, *, write: Callable[[str], M
     for path, text in write(source).items():
         assert not (await ask(client, "write_file", workspace=key, path=path, text=text))[0]
     failed, told, _ = await ask(client, "submit", workspace=key)
-    assert not failed
+    assert not failed, told
     stages = [line.split(" ")[:2] for line in told.splitlines() if line[0] != " "]
     assert stages[:4] == [
         ["rules:", "ok"], ["build:", "ok"], ["verify:", "ok"], ["profile:", "ok"],
