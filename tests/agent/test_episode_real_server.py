@@ -21,7 +21,7 @@ from cuda_agent.llm.chat import Message, Role, ToolCall
 from cuda_agent.llm.endpoint import Sampling, ToolCallForm
 from cuda_agent.llm.text_tools import render_messages
 from cuda_agent.llm.wire import build_messages
-from cuda_agent.rundir import RunDir
+from cuda_agent.rundir import read_records
 from cuda_agent.sandbox.protocol import Sandbox
 from cuda_agent.tasks.target import Target
 from cuda_agent.tasks.task import Task
@@ -179,4 +179,4 @@ def check_counts(trajectory: Trajectory, folder: Path) -> None:
         usage = turn.reply.usage
         assert usage.prompt_tokens > 100
         assert usage.cost == pytest.approx((usage.prompt_tokens * 3.0 + usage.completion_tokens * 15.0) / 1e6)
-    assert list(RunDir.open(folder).read(TRAJECTORIES, Trajectory)) == [trajectory]
+    assert read_records(folder / TRAJECTORIES, Trajectory) == (trajectory,)
