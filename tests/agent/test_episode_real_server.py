@@ -9,6 +9,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -102,25 +103,45 @@ def read_as_server(messages: tuple[Message, ...]) -> list[dict[str, object]]:
     return built
 
 
-@pytest.fixture(scope="module")
-def taught(tmp_path_factory: pytest.TempPathFactory, tiny_task: Task) -> Path:
-    return teach_an_episode(tiny_task, tmp_path_factory.mktemp("taught"))
+@dataclass(frozen=True)
+class Served:
+    """A server that is up, and what it serves."""
+
+    address: str
+    """What --base-url is given."""
+    model: str
+    """How it calls its model."""
+
+
+@dataclass(frozen=True)
+class End:
+    """A limit, and the end that it makes."""
+
+    reason: StopReason
+    """The episode's."""
+    turns: int
+    """How many there are by then."""
+    limits: EpisodeLimits
+    """Those of the episode."""
+    max_tokens: int = REPLY_TOKENS
+    """The cap of a reply."""
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory, taught: Path) -> Iterator[str]:
+def served(tmp_path_factory: pytest.TempPathFactory, tiny_task: Task) -> Iterator[Served]:
+    taught = teach_an_episode(tiny_task, tmp_path_factory.mktemp("taught"))
     with serve(taught, tmp_path_factory.mktemp("served") / "log") as address:
-        yield address
+        yield Served(address, str(taught))
 
 
 @pytest.mark.parametrize("form", ToolCallForm)
 def test_calls_in_either_form_are_carried_out_and_the_end_is_the_models(
-    tmp_path: Path, tiny_task: Task, sandbox: Sandbox, address: str, taught: Path, form: ToolCallForm
+    tmp_path: Path, tiny_task: Task, sandbox: Sandbox, served: Served, form: ToolCallForm
 ) -> None:
     sampling = Sampling(temperature=0.0, max_tokens=REPLY_TOKENS)
     trajectory = hold(
-        tiny_task, tmp_path / "run", address=address, sandbox=sandbox,
-        model=str(taught), api_key_env=None, tool_calls=form, sampling=sampling,
+        tiny_task, tmp_path / "run", address=served.address, sandbox=sandbox,
+        model=served.model, api_key_env=None, tool_calls=form, sampling=sampling,
     )  # fmt: skip
     first, last = trajectory.turns
     (call,) = first.reply.message.tool_calls
@@ -133,25 +154,24 @@ def test_calls_in_either_form_are_carried_out_and_the_end_is_the_models(
 
 
 @pytest.mark.parametrize(
-    ("limits", "sampling", "reason", "turns"),
+    "end",
     [
-        ({"turns": 1}, {}, StopReason.MAX_TURNS, 1),
-        ({"invalid_turns": 2}, {"max_tokens": 5}, StopReason.INVALID_CALLS, 2),
-        ({"total_tokens": 2000, "reply_tokens": 100}, {}, StopReason.MAX_TOKENS, 0),
-        ({"episode_s": 0.001}, {}, StopReason.WALL_CLOCK, 0),
+        End(StopReason.MAX_TURNS, turns=1, limits=EpisodeLimits(turns=1)),
+        End(StopReason.INVALID_CALLS, turns=2, limits=EpisodeLimits(invalid_turns=2), max_tokens=5),
+        End(StopReason.MAX_TOKENS, turns=0, limits=EpisodeLimits(total_tokens=2000)),
+        End(StopReason.WALL_CLOCK, turns=0, limits=EpisodeLimits(episode_s=0.001)),
     ],
+    ids=lambda end: end.reason.value,
 )
 def test_limits_end_episodes_with_their_reasons(
-    tmp_path: Path, tiny_task: Task, sandbox: Sandbox, address: str, taught: Path,
-    limits: dict[str, object], sampling: dict[str, object], reason: StopReason, turns: int,
-) -> None:  # fmt: skip
+    tmp_path: Path, tiny_task: Task, sandbox: Sandbox, served: Served, end: End
+) -> None:
     trajectory = hold(
-        tiny_task, tmp_path / "run", address=address, sandbox=sandbox, model=str(taught), api_key_env=None,
-        limits=EpisodeLimits.model_validate(limits),
-        sampling=Sampling.model_validate({"temperature": 0.0, "max_tokens": REPLY_TOKENS, **sampling}),
+        tiny_task, tmp_path / "run", address=served.address, sandbox=sandbox, model=served.model,
+        api_key_env=None, limits=end.limits, sampling=Sampling(temperature=0.0, max_tokens=end.max_tokens),
     )  # fmt: skip
-    assert trajectory.stop_reason is reason
-    assert len(trajectory.turns) == turns
+    assert trajectory.stop_reason is end.reason
+    assert len(trajectory.turns) == end.turns
     check_counts(trajectory, tmp_path / "run")
 
 
