@@ -3,7 +3,8 @@
 import pytest
 
 from cuda_agent.agent.limits import EpisodeLimits
-from cuda_agent.agent.prompt import build_prompt
+from cuda_agent.agent.prompt import PromptForm, build_prompt
+from cuda_agent.expert.study import list_headers
 from cuda_agent.llm.chat import Role
 from cuda_agent.tasks.target import Target
 from cuda_agent.tasks.task import Task
@@ -31,3 +32,17 @@ def test_backticks_in_the_reference_do_not_end_its_block() -> None:
     source = 'class Model:\n    """As in\n\n```python\nmodel(x)\n```\n"""'
     _, user = build_prompt(Task(name="t", source=source), target=Target.CPU, limits=EpisodeLimits())
     assert f"````python\n{source}\n````" in user.content
+
+
+@pytest.mark.parametrize("target", list(Target))
+def test_brief_forms_name_the_headers_in_place_and_still_hold_the_reference(target: Target) -> None:
+    task = Task(name="t", source="import torch\n")
+    texts = {}
+    for form in (PromptForm.BRIEF, PromptForm.SINGLE):
+        system, user = build_prompt(task, target=target, limits=EpisodeLimits(), form=form)
+        assert user.content == f"{target}\n## model.py\n```python\nimport torch\n```"
+        assert all(f"`kernels/{name}`" in system.content for name in list_headers(target))
+        texts[form] = system.content
+    assert "`cuda-agent submit`" in texts[PromptForm.BRIEF]
+    assert "cuda-agent" not in texts[PromptForm.SINGLE]
+    assert not PromptForm.FULL.has_headers

@@ -101,3 +101,7 @@ def test_which_calls_may_change_files(
 ) -> None:
     call = ToolCall(id="c", name=name, arguments=None if arguments is None else {**arguments})
     assert may_change(call) is changes
+
+
+def test_a_conversation_without_a_reply_is_not_stuck() -> None:
+    assert find_stuck([], repeated_turns=3, idle_turns=5) == ""

@@ -108,3 +108,37 @@ def test_answers_are_matched_by_call(chat: ExpertChat) -> None:
     messages = answer(ask(ZOO["softmax"]), chat.reply(ask(ZOO["softmax"]), ()), observation=GOOD)
     assert find_answers(messages, PROFILE) == [GOOD]
     assert find_answers(messages, SUBMIT) == []
+
+
+def ask_briefly(source: str, *, last: str) -> Messages:
+    system = f"Write it. In place: `kernels/vec.h` `kernels/vec_math.h`. {last}"
+    return (Message(role=Role.SYSTEM, content=system), *ask(source))
+
+
+def test_a_brief_episode_writes_no_headers_and_no_words(chat: ExpertChat) -> None:
+    messages = ask_briefly(ZOO["softmax"], last="Run `cuda-agent profile`.")
+    first = chat.reply(messages, ())
+    assert first.message.content == ""
+    paths = [(call.arguments or {}).get("path") for call in first.message.tool_calls]
+    assert paths == ["model_new.py", "kernels/fused.cpp", None]
+    assert get_command(first) == PROFILE
+    full = chat.reply(ask(ZOO["softmax"]), ())
+    shorter, longer = (
+        str((reply.message.tool_calls[place].arguments or {})["file_text"])
+        for reply, place in ((first, 1), (full, 3))
+    )
+    assert shorter == longer[longer.index("#include") :]
+
+    great = GOOD.replace("1.37x (", "1.60x (")
+    messages = answer(messages, first, observation=great)
+    second = chat.reply(messages, ())
+    assert [call.name for call in second.message.tool_calls] == ["bash"]
+    assert get_command(second) == SUBMIT
+    last = chat.reply(answer(messages, second, observation=GOOD.replace("reward if submitted", "reward")), ())
+    assert last.message == Message(role=Role.ASSISTANT, content="Done.")
+
+
+def test_a_single_answer_is_the_files_alone(chat: ExpertChat) -> None:
+    reply = chat.reply(ask_briefly(ZOO["softmax"], last="Answer once, with both files."), ())
+    calls = [(call.name, (call.arguments or {}).get("path")) for call in reply.message.tool_calls]
+    assert calls == [("edit", "model_new.py"), ("edit", "kernels/fused.cpp")]

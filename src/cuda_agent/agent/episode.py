@@ -13,8 +13,9 @@ from cuda_agent.agent.capture import CapturedChat, PolicyError
 from cuda_agent.agent.interruption import Interruption
 from cuda_agent.agent.limits import EpisodeLimits
 from cuda_agent.agent.loop import Stop, Surroundings, run_loop
-from cuda_agent.agent.prompt import build_prompt
+from cuda_agent.agent.prompt import PromptForm, build_prompt
 from cuda_agent.agent.record import EpisodeRecord
+from cuda_agent.agent.single_answer import EDIT, is_single_answer
 from cuda_agent.agent.tools.bash import BashTool
 from cuda_agent.agent.tools.commands import Commands
 from cuda_agent.agent.tools.edit import EditTool
@@ -25,6 +26,7 @@ from cuda_agent.agent.trajectory import StopReason, Trajectory, Turn
 from cuda_agent.config import Config
 from cuda_agent.environment.admission import Admission
 from cuda_agent.environment.environment import Environment
+from cuda_agent.expert.study import read_headers
 from cuda_agent.judge.policy import load_policy
 from cuda_agent.llm.chat import ChatModel, Message, ToolSchema
 from cuda_agent.llm.endpoint import EndpointConfig, Prices
@@ -47,6 +49,8 @@ class EpisodeOptions(Config):
     """How the checkpoint of `local:FOLDER` is run."""
     budget: Annotated[Budget, tyro.conf.arg(name="")] = Budget()
     """What an episode may spend on its model."""
+    prompt: PromptForm = PromptForm.FULL
+    """How much the agent is told: `brief` is for small models, and puts the expert's headers in place."""
     judge: Literal["strict", "paper"] = "strict"
     """How strictly submissions are judged."""
     sandbox: Containment = Containment.AUTO
@@ -98,10 +102,16 @@ def run_episode(task: Task, number: int = 0, *, host: Host, on_turn: Callable[[T
         EpisodeInterruptedError: the host wanted it to end, and it is not on record.
     """
     config = host.config
-    prompt = build_prompt(task, target=config.target, limits=config.limits)
+    prompt = build_prompt(task, target=config.target, limits=config.limits, form=config.prompt)
     with _open_environment(task, host) as environment:
+        if config.prompt.has_headers:
+            for path, text in read_headers(config.target).items():
+                environment.workspace.write_text(path, text)
         record = EpisodeRecord(environment, number, run=host.run, on_turn=on_turn)
         stop, tools = _converse(environment, record, prompt=prompt, host=host)
+        if config.prompt is PromptForm.SINGLE and is_single_answer(record.turns):
+            host.interruption.call(environment.submit)
+            stop = Stop(StopReason.FINISHED, "")
         final = host.interruption.call(lambda: record.judge_finally(retries=config.limits.retries))
         trajectory = Trajectory(
             task_id=task.task_id,
@@ -138,6 +148,9 @@ def _converse(
 ) -> tuple[Stop, tuple[ToolSchema, ...]]:
     """Run the loop, and end every command; a policy that fails, or has spent its budget, is one more."""
     limits = host.config.limits
+    is_single = host.config.prompt is PromptForm.SINGLE
+    if is_single:
+        limits = limits.model_copy(update={"turns": 1})
     outputs = Outputs(environment.workspace.root, shown_characters=limits.shown_characters)
     around = Surroundings(
         limits=limits, keep=outputs.keep, on_turn=record.add, interruption=host.interruption
@@ -146,6 +159,8 @@ def _converse(
     budgeted = BudgetedChat(captured, host.config.budget)
     with Commands(host.sandbox, environment.company) as commands:
         tools = build_tools(environment, commands, outputs=outputs, limits=limits)
+        if is_single:
+            tools = {EDIT: tools[EDIT]}
         try:
             stop = run_loop(budgeted, tools, prompt=prompt, around=around)
         except BudgetError as error:

@@ -5,6 +5,7 @@ A pure function over messages, so that whoever filters finished trajectories app
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from pydantic import JsonValue
 
@@ -97,5 +98,5 @@ def _identify(call: ToolCall) -> _Action:
 def _split_turns(messages: Sequence[Message]) -> Iterator[tuple[tuple[ToolCall, ...], list[Message]]]:
     """What each turn asked for, with the answers."""
     starts = [place for place, message in enumerate(messages) if message.role is Role.ASSISTANT]
-    for start, end in zip(starts, [*starts[1:], len(messages)], strict=True):
+    for start, end in pairwise([*starts, len(messages)]):
         yield messages[start].tool_calls, list(messages[start + 1 : end])

@@ -8,6 +8,7 @@ verbs:
   show       tell what happened in a run, turn by turn
   bench      run a benchmark, report on it, compare two, or gate a suite
   synth      make tasks for training, or audit a data set of tasks
+  train      train a policy in stages: imitation, PPO, fine-tuning, value pretraining
   serve      judge submissions for others, over HTTP
   export     turn a run's winning kernel into an installable package
   skill      install the skill where other agents look for skills
@@ -53,8 +54,15 @@ from cuda_agent.cli.exit_code import ExitCode
 from cuda_agent.errors import InfrastructureError, UserError
 from cuda_agent.printable import make_lines_printable, make_printable
 
-VERBS = ("run", "evaluate", "show", "export", "serve", "skill", "mcp", "bench", "synth", "doctor")
-EXTRA_OF = {"fastapi": "serve", "uvicorn": "serve", "mcp": "mcp", "ray": "ray", "transformers": "train"}
+VERBS = ("run", "evaluate", "show", "export", "serve", "skill", "mcp", "bench", "synth", "train", "doctor")
+EXTRA_OF = {
+    "fastapi": "serve",
+    "uvicorn": "serve",
+    "mcp": "mcp",
+    "ray": "ray",
+    "transformers": "train",
+    "tokenizers": "train",
+}
 """Which extra brings a package that a verb may need."""
 WORKSPACE_VERBS = ("build", "verify", "profile", "submit", "inspect")
 READING_VERBS = ("show", "skill", "doctor")

@@ -14,6 +14,8 @@ from cuda_agent.tasks.target import Target
 
 PROFILE = "cuda-agent profile"
 SUBMIT = "cuda-agent submit"
+BRIEF_TRIES = 2
+"""How many variants are tried where few words are wanted: each costs hundreds of tokens."""
 
 
 class ExpertChat:
@@ -43,11 +45,30 @@ class ExpertChat:
         study = self._study(request.source)
         if isinstance(study, StudyError):
             return self._say("give_up", messages, reason=str(study))
+        if request.is_brief:
+            return self._go_on_briefly(study, messages, is_single=request.is_single)
         submitted = find_answers(messages, SUBMIT)
         outcomes = tuple(parse_outcome(text) for text in find_answers(messages, PROFILE))
         if submitted:
             return self._say("finish", messages, outcome=parse_outcome(submitted[-1]))
         return self._go_on(study, outcomes, messages=messages)
+
+    def _go_on_briefly(self, study: Study, messages: tuple[Message, ...], *, is_single: bool) -> Reply:
+        """As `_go_on`, in few words: at most two variants, no headers and no comments; or files alone."""
+        if find_answers(messages, SUBMIT):
+            return Reply(message=Message(role=Role.ASSISTANT, content="Done."))
+        outcomes = tuple(parse_outcome(text) for text in find_answers(messages, PROFILE))
+        variants = build_variants(self._target, lambda choice: study.write_kernels(choice, is_brief=True))
+        place = len(outcomes)
+        if not is_done(outcomes, variants=len(variants), tries=min(self._tries, BRIEF_TRIES)):
+            files = study.write_files(variants[place], is_first=place == 0, is_brief=True)
+            return self._call(messages, files, command="" if is_single else PROFILE)
+        best = find_best(outcomes)
+        if best is None:
+            return Reply(message=Message(role=Role.ASSISTANT, content="Failed."))
+        source = study.write_kernels(variants[best], is_brief=True)
+        files = {} if best == place - 1 else {SOURCES[self._target]: source}
+        return self._call(messages, files, command=SUBMIT)
 
     def _study(self, source: str) -> Study | StudyError:
         key = hashlib.sha256(source.encode()).hexdigest()
@@ -94,18 +115,24 @@ class ExpertChat:
         command: str,
         values: dict[str, object],
     ) -> Reply:
-        """A reply that writes files and runs a command."""
+        """A reply that says what it does, writes files and runs a command."""
+        text = load_template(f"{page}.md.jinja", **values)
+        return self._call(messages, files, command=command, content=text)
+
+    def _call(
+        self, messages: tuple[Message, ...], files: dict[str, str], *, command: str, content: str = ""
+    ) -> Reply:
+        """A reply that writes files, and runs a command unless that is empty."""
         turn = sum(message.role is Role.ASSISTANT for message in messages)
         wanted: list[tuple[str, dict[str, str]]] = [
             ("edit", {"command": "create", "path": path, "file_text": text}) for path, text in files.items()
         ]
-        wanted.append(("bash", {"command": command}))
+        wanted += [("bash", {"command": command})] if command else []
         calls = tuple(
             ToolCall(id=f"call-{turn}-{place}", name=name, arguments=dict(arguments))
             for place, (name, arguments) in enumerate(wanted)
         )
-        text = load_template(f"{page}.md.jinja", **values)
-        return Reply(message=Message(role=Role.ASSISTANT, content=text, tool_calls=calls))
+        return Reply(message=Message(role=Role.ASSISTANT, content=content, tool_calls=calls))
 
 
 def find_answers(messages: tuple[Message, ...], command: str) -> list[str]:

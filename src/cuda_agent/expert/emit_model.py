@@ -60,8 +60,8 @@ def write_literals(graph: Graph) -> list[str]:
     ]
 
 
-def emit_model(graph: Graph, plan: Plan, *, source: str) -> str:
-    """The source of model_new.py for a task's `source`.
+def emit_model(graph: Graph, plan: Plan, *, source: str, is_brief: bool = False) -> str:
+    """The source of model_new.py for a task's `source`; brief is without comments and checks of shapes.
 
     Raises:
         SignatureError: the module keeps a table that can neither be loaded nor computed again.
@@ -73,12 +73,13 @@ def emit_model(graph: Graph, plan: Plan, *, source: str) -> str:
     outputs = [buffer for buffer in plan.buffers if buffer.role is not Role.SOURCE]
     return load_template(
         "model_new.py.jinja",
+        is_brief=is_brief,
         top=[line for text in top for line in text.splitlines()],
         init_arguments=write_arguments(find_method(model, "__init__")),
         holders=[*write_holders(graph.holders), *write_literals(graph)],
         carried=[line for text in carried for line in text.splitlines()],
         forward_arguments=write_arguments(find_method(model, "forward")),
-        guards=[item for item in graph.sources if item.origin is Origin.INPUT],
+        guards=[item for item in graph.sources if item.origin is Origin.INPUT and not is_brief],
         allocations=[write_allocation(buffer, find_device(graph)) for buffer in outputs],
         arguments=[write_argument(buffer, sources) for buffer in plan.buffers],
         result=graph.structure.format(*plan.outputs),

@@ -6,6 +6,8 @@ from cuda_agent.config import Record
 from cuda_agent.llm.chat import Message, Role
 
 HEADING = re.compile(r"^## model\.py\s*$", re.MULTILINE)
+IN_PLACE = re.compile(r"In place:.*`kernels/")
+ONCE = re.compile(r"Answer once")
 FENCE = re.compile(r"^(`{3,})python\n(.*?)^\1\s*$", re.MULTILINE | re.DOTALL)
 
 
@@ -14,6 +16,10 @@ class Request(Record):
 
     source: str
     """The reference program."""
+    is_brief: bool = False
+    """Whether the headers are in place and few words are wanted: the prompt says so."""
+    is_single: bool = False
+    """Whether one reply with all files is wanted, and no more."""
 
 
 def parse_request(messages: tuple[Message, ...]) -> Request | None:
@@ -22,5 +28,11 @@ def parse_request(messages: tuple[Message, ...]) -> Request | None:
         heading = HEADING.search(message.content) if message.role is Role.USER else None
         block = FENCE.search(message.content, heading.end()) if heading else None
         if block is not None:
-            return Request(source=block[2])
+            system = "".join(each.content for each in messages if each.role is Role.SYSTEM)
+            is_brief = IN_PLACE.search(system) is not None
+            return Request(
+                source=block[2],
+                is_brief=is_brief,
+                is_single=is_brief and ONCE.search(system) is not None,
+            )
     return None

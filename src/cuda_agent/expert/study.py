@@ -34,6 +34,20 @@ SOURCES = {Target.CPU: "kernels/fused.cpp", Target.CUDA: "kernels/fused.cu"}
 """The emitted source."""
 
 
+PRODUCT_HEADERS = {Target.CPU: ("product.h",), Target.CUDA: ("device_product.h", "cublas_product.h")}
+"""Headers that sources with matrix products include."""
+
+
+def list_headers(target: Target) -> tuple[str, ...]:
+    """The names of all headers that an emitted source may include."""
+    return HEADERS[target] + PRODUCT_HEADERS[target]
+
+
+def read_headers(target: Target) -> dict[str, str]:
+    """All headers that an emitted source may include: their text, by path in a submission."""
+    return {f"kernels/{name}": (TEMPLATES / name).read_text() for name in list_headers(target)}
+
+
 class StudyError(Exception):
     """The module cannot be optimised by the expert; the message is the reason, for the reader."""
 
@@ -60,19 +74,22 @@ class Study:
     plan: Plan
     """The kernels."""
 
-    def write_kernels(self, choice: Choice) -> str:
-        """The source of the kernels under one choice."""
+    def write_kernels(self, choice: Choice, *, is_brief: bool = False) -> str:
+        """The source of the kernels under one choice; brief is without the plan in words."""
         emit = emit_cpu if self.target is Target.CPU else emit_cuda
-        return emit(self.plan, choice, comment=explain_plan(self.plan, choice))
+        return emit(self.plan, choice, comment="" if is_brief else explain_plan(self.plan, choice))
 
-    def write_files(self, choice: Choice, *, is_first: bool) -> dict[str, str]:
-        """Files to create, by path: the kernels, and at first also what does not depend on the choice."""
+    def write_files(self, choice: Choice, *, is_first: bool, is_brief: bool = False) -> dict[str, str]:
+        """Files to create, by path: the kernels, and at first also what does not depend on the choice.
+
+        Brief is without comments, and without headers, which are in place.
+        """
         files = {}
         if is_first:
-            files["model_new.py"] = emit_model(self.graph, self.plan, source=self.source)
-            for name in find_headers(self.plan, self.target):
+            files["model_new.py"] = emit_model(self.graph, self.plan, source=self.source, is_brief=is_brief)
+            for name in () if is_brief else find_headers(self.plan, self.target):
                 files[f"kernels/{name}"] = (TEMPLATES / name).read_text()
-        files[SOURCES[self.target]] = self.write_kernels(choice)
+        files[SOURCES[self.target]] = self.write_kernels(choice, is_brief=is_brief)
         return files
 
 

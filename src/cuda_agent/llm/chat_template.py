@@ -16,7 +16,7 @@ from pydantic import Field
 
 from cuda_agent.errors import UserError
 from cuda_agent.llm.chat import Message, Role, ToolCall, ToolSchema
-from cuda_agent.llm.text_form import parse_text, render_call
+from cuda_agent.llm.text_form import parse_text, render_reply
 from cuda_agent.llm.text_tools import render_messages
 from cuda_agent.llm.wire import build_tools
 
@@ -115,6 +115,16 @@ class ChatTemplate:
             context_ids=context_ids,
         )
 
+    def encode_reply(self, message: Message) -> tuple[int, ...]:
+        """A reply's own tokens: those sampled, or else its text's, without the end of the turn."""
+        if isinstance(message, SampledMessage):
+            return message.sampled_ids
+        return tuple(self._encode(render_reply(message)))
+
+    def is_end(self, token: int) -> bool:
+        """Whether a token ends a turn."""
+        return token in self._end_ids
+
     def _render_opening(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> str:
         if not self.is_native:
             return self._render(_build(render_messages(messages, tools) if tools else messages))
@@ -124,11 +134,7 @@ class ChatTemplate:
         self, message: Message, answers: Sequence[Message], *, tools: Sequence[ToolSchema]
     ) -> list[int]:
         """A reply's own tokens, and what the template puts between them and the next reply."""
-        if isinstance(message, SampledMessage):
-            said = list(message.sampled_ids)
-        else:
-            texts = [message.content, *map(render_call, message.tool_calls)]
-            said = self._encode("\n".join(filter(None, texts)))
+        said = list(self.encode_reply(message))
         after = self._render_after(message, answers, tools=tools)
         if said and said[-1] in self._end_ids:
             ending = next((text for text in self._end_texts if text and after.startswith(text)), "")

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from cuda_agent.llm.arguments import parse_object
-from cuda_agent.llm.chat import ToolCall, ToolSchema
+from cuda_agent.llm.chat import Message, ToolCall, ToolSchema
 
 _OPENING = re.compile(r"<tool_call\b(?P<attributes>[^<>]*)>?")
 _CLOSING = re.compile(r"</tool_call\s*>")
@@ -66,6 +66,11 @@ def render_call(call: ToolCall) -> str:
         return call.raw_arguments
     parts = [f"<{name}>\n{_render(value)}\n</{name}>" for name, value in call.arguments.items()]
     return "\n".join([f'<tool_call name="{call.name}">', *parts, "</tool_call>"])
+
+
+def render_reply(message: Message) -> str:
+    """The text of a reply: what was said, and its calls."""
+    return "\n".join(filter(None, [message.content, *map(render_call, message.tool_calls)]))
 
 
 def find_words(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> tuple[str, ...]:

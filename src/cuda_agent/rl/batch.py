@@ -4,7 +4,7 @@ Axes: B trajectories, T tokens. Position t of every tensor speaks of token t: it
 the tokens before it, the value of the state before it, its advantage. Padding is at the end.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -46,6 +46,18 @@ class Batch:
     def to(self, device: torch.device) -> "Batch":
         """The same tensors on another device."""
         return Batch(*(tensor.to(device) for tensor in vars(self).values()))
+
+    def take(self, rows: Tensor | slice) -> "Batch":
+        """Some of the sequences, without the padding that only others need."""
+        taken = self.is_token_BT[rows]
+        length = max(1, int(taken.sum(dim=1).max())) if taken.numel() else 0
+        return Batch(*(tensor[rows, :length] for tensor in vars(self).values()))
+
+    def split(self, size: int) -> Iterator[tuple[slice, "Batch"]]:
+        """All sequences in order, `size` at a time, each part with its rows."""
+        for start in range(0, len(self.ids_BT), size):
+            rows = slice(start, start + size)
+            yield rows, self.take(rows)
 
 
 def build_sequence(trajectory: Trajectory) -> TokenSequence:

@@ -27,6 +27,16 @@ def compute_explained_variance(values_BT: Tensor, returns_BT: Tensor, *, is_gene
     return 1.0 - errors.var(correction=0).item() / spread if spread > 0 else math.nan
 
 
+def measure_values(values_BT: Tensor, returns_BT: Tensor, *, is_generated_BT: Tensor) -> dict[str, float]:
+    """What the critic says, what it should have said, and how much of that it explains."""
+    explained = compute_explained_variance(values_BT, returns_BT, is_generated_BT=is_generated_BT)
+    return {
+        "critic/vf_explained_var": explained,
+        "critic/values/mean": _mean(values_BT[is_generated_BT].double()),
+        "critic/returns/mean": _mean(returns_BT[is_generated_BT].double()),
+    }
+
+
 def measure_policy(
     log_ratio_BT: Tensor,
     advantages_BT: Tensor,

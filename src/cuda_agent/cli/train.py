@@ -1,0 +1,79 @@
+"""Train a policy to write kernels, in the paper's stages; each goes from saved data to a saved checkpoint.
+
+1. `train imitate RUN` learns from an expert's episodes: a base model, made from nothing in minutes.
+2. `train single-turn TASKS` improves it by PPO on single answers.
+3. Its episodes are sampled: `cuda-agent run TASKS --policy local:CHECKPOINT --episodes 8`.
+   `train rft RUN` fine-tunes the policy on the good ones, `train value RUN` teaches a critic on all of them.
+4. `train ppo TASKS` improves the policy by its own episodes, with that critic.
+
+A run's folder has curves (metrics.jsonl, tensorboard/), samples and checkpoints; their actor/ is a policy:
+`--policy local:FOLDER`. `cuda-agent train STAGE --help` tells a stage's options.
+
+Exit status: 0 done; 1 stopped, as training had collapsed; 2 wrong use; 3 the machine failed;
+130 interrupted, resume with --resume.
+"""
+
+from typing import Annotated
+
+import tyro
+
+from cuda_agent.cli.console import build_console
+from cuda_agent.cli.exit_code import ExitCode
+from cuda_agent.cli.train_episodes import TrainingOptions, build_ppo
+from cuda_agent.cli.train_progress import TrainingProgress
+from cuda_agent.cli.train_supervised import (
+    ImitateOptions,
+    RftOptions,
+    ValueOptions,
+    build_imitation,
+    build_rft,
+    build_value_pretraining,
+)
+from cuda_agent.config import Config
+from cuda_agent.rl.config import build_micro
+from cuda_agent.rl.training import Stage, run_stage
+from cuda_agent.rundir import RunDir, build_default_path
+
+
+class TrainConfig(Config):
+    """Which stage, and with what."""
+
+    stage: Annotated[TrainingOptions, tyro.conf.arg(name="")]
+    """The stage of training."""
+
+
+def run_train(config: TrainConfig) -> int:
+    """Train from where the run is to its last step, or to a collapse."""
+    given = config.stage
+    options = build_micro(given) if given.micro else given
+    with _open_run(options) as run:
+        stage = _build_stage(options, run)
+        progress = TrainingProgress(build_console(), options.steps)
+        end = run_stage(stage, run, observe=progress)
+        if end.reason:
+            print(f"stopped after {end.steps} steps: {end.reason}; its last checkpoint is kept")
+            return ExitCode.NOT_VERIFIED
+        print(f"done: {end.steps} steps; checkpoints and curves are in {run.path}")
+    return ExitCode.DONE
+
+
+def _open_run(options: TrainingOptions) -> RunDir:
+    asked = options.model_copy(update={"out": None, "resume": None})
+    if options.resume:
+        run = RunDir.resume(options.resume, asked)
+    else:
+        run = RunDir.create(options.out or build_default_path("train"), asked)
+    print(f"run folder: {run.path} (if interrupted: the same command, with --resume {run.path})", flush=True)
+    return run
+
+
+def _build_stage(options: TrainingOptions, run: RunDir) -> Stage:
+    match options:
+        case ImitateOptions():
+            return build_imitation(options)
+        case RftOptions():
+            return build_rft(options, run)
+        case ValueOptions():
+            return build_value_pretraining(options)
+        case _:
+            return build_ppo(options, run)
