@@ -13,6 +13,8 @@ from typing import Any, Self
 
 from cuda_agent.llm.chat import Message, Reply, Role, ToolCall
 
+PIECE_BYTES = 100
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -26,6 +28,8 @@ class Answer:
     """Headers beside the usual ones."""
     silent_s: float = 0.0
     """Seconds before it says anything."""
+    pause_s: float = 0.0
+    """Seconds after each `PIECE_BYTES` of the body."""
     drops: bool = False
     """Whether it closes the connection instead, without a word."""
 
@@ -164,6 +168,9 @@ def give(handler: BaseHTTPRequestHandler, answer: Answer) -> None:
         for name, value in headers.items():
             handler.send_header(name, value)
         handler.end_headers()
-        handler.wfile.write(body)
+        size = PIECE_BYTES if answer.pause_s else max(1, len(body))
+        for start in range(0, len(body), size):
+            handler.wfile.write(body[start : start + size])
+            time.sleep(answer.pause_s)
     except OSError:
         handler.close_connection = True  # who asked has gone

@@ -24,20 +24,21 @@ KEY = "sk-marked-0123456789abcdef"
 KEY_ENV = "MARKED_ENDPOINT_KEY"
 
 
-def hold(task: Task, folder: Path, *, server: ChatServer, sandbox: Sandbox, **fields: object) -> Trajectory:
-    """One episode through the server; the fields are the endpoint's, or `budget`."""
+def hold(task: Task, folder: Path, *, address: str, sandbox: Sandbox, **fields: object) -> Trajectory:
+    """One episode through a server; the fields are the endpoint's, or `budget`, `limits`, `model`."""
     budget = fields.pop("budget", Budget())
+    limits = fields.pop("limits", EpisodeLimits(turns=30))
+    model = fields.pop("model", "script")
     endpoint = EndpointConfig.model_validate(
-        {"base_url": server.address, "api_key_env": KEY_ENV, "prices": Prices(prompt=3.0, completion=15.0)}
-        | fields
+        {"base_url": address, "api_key_env": KEY_ENV, "prices": Prices(prompt=3.0, completion=15.0)} | fields
     )
     config = EpisodeConfig.model_validate(
         {
             "target": Target.CPU,
-            "policy": "openai:script",
+            "policy": f"openai:{model}",
             "endpoint": endpoint,
             "budget": budget,
-            "limits": EpisodeLimits(turns=30),
+            "limits": limits,
         }
     )
     chat = build_policy(
@@ -76,7 +77,7 @@ def test_faults_and_bad_calls_end_no_episode(tmp_path: Path, tiny_task: Task, sa
         say("Enough."),
     )
     with ChatServer(*answers) as server:
-        trajectory = hold(tiny_task, tmp_path / "run", server=server, sandbox=sandbox)
+        trajectory = hold(tiny_task, tmp_path / "run", address=server.address, sandbox=sandbox)
     assert trajectory.stop_reason is StopReason.FINISHED
     assert trajectory.policy == "openai:script"
     seen = [[message.content for message in turn.observations] for turn in trajectory.turns]
@@ -95,7 +96,7 @@ def test_an_endpoint_that_refuses_the_key_ends_it_without_telling(
     tmp_path: Path, tiny_task: Task, sandbox: Sandbox
 ) -> None:
     with ChatServer(Answer(401, f"Incorrect API key provided: {KEY}")) as server:
-        trajectory = hold(tiny_task, tmp_path / "run", server=server, sandbox=sandbox)
+        trajectory = hold(tiny_task, tmp_path / "run", address=server.address, sandbox=sandbox)
     assert trajectory.stop_reason is StopReason.POLICY_ERROR
     assert "answered with status 401: Incorrect API key provided: [key]" in trajectory.stop_detail
     assert find_key(tmp_path) == []
@@ -109,7 +110,7 @@ def test_a_spent_budget_is_a_stop_reason_of_its_own(
 ) -> None:
     answers = (say("", calls=[("bash", {"command": f"echo {turn}"})]) for turn in range(5))
     with ChatServer(*answers) as server:
-        trajectory = hold(tiny_task, tmp_path / "run", server=server, sandbox=sandbox, budget=budget)
+        trajectory = hold(tiny_task, tmp_path / "run", address=server.address, sandbox=sandbox, budget=budget)
     assert trajectory.stop_reason is StopReason.BUDGET
     assert "--max-" in trajectory.stop_detail
     assert len(trajectory.turns) == len(server.heard) == turns
@@ -123,7 +124,7 @@ def test_a_model_without_tool_calls_acts_in_text(tmp_path: Path, tiny_task: Task
     )
     with ChatServer(*answers) as server:
         trajectory = hold(
-            tiny_task, tmp_path / "run", server=server, sandbox=sandbox, tool_calls=ToolCallForm.TEXT
+            tiny_task, tmp_path / "run", address=server.address, sandbox=sandbox, tool_calls=ToolCallForm.TEXT
         )
     assert trajectory.stop_reason is StopReason.FINISHED
     assert trajectory.turns[0].observations[0].content == "a<b"
@@ -155,7 +156,7 @@ def test_a_server_with_every_fault_drives_an_episode_to_reward_3(
 
     task = load_task(repository / "examples" / "bias_gelu_scale.py")
     with ChatServer(script=answer) as server:
-        trajectory = hold(task, tmp_path / "run", server=server, sandbox=sandbox)
+        trajectory = hold(task, tmp_path / "run", address=server.address, sandbox=sandbox)
     observed = [message.content for turn in trajectory.turns for message in turn.observations]
     assert trajectory.reward == 3.0, observed
     assert trajectory.stop_reason is StopReason.FINISHED

@@ -155,21 +155,34 @@ def find_sleepers() -> list[str]:
     return found
 
 
+def start_hanging(repository: Path, *options: str, sleepers: int) -> "subprocess.Popen[bytes]":
+    """A run in a process of its own whose commands all hang."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cuda_agent.cli.main", "run", "tiny.py", "--target", "cpu",
+         "--policy", "scripted:hang.toml", "--out", "out", *options],
+        env={**os.environ, "PYTHONPATH": str(repository / "src")},
+        stderr=subprocess.PIPE,
+    )  # fmt: skip
+    deadline_s = time.monotonic() + 60.0
+    while len(find_sleepers()) < sleepers:
+        assert time.monotonic() < deadline_s
+        assert process.poll() is None
+        time.sleep(0.05)
+    return process
+
+
+def wait_until_nothing_sleeps() -> None:
+    deadline_s = time.monotonic() + 5.0
+    while find_sleepers():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.05)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interruption_leaves_nothing_running_and_a_run_to_resume(
     files: Path, repository: Path, number: signal.Signals
 ) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "cuda_agent.cli.main", "run", "tiny.py", "--target", "cpu",
-         "--policy", "scripted:hang.toml", "--out", "out"],
-        env={**os.environ, "PYTHONPATH": str(repository / "src")},
-        stderr=subprocess.PIPE,
-    )  # fmt: skip
-    deadline_s = time.monotonic() + 30.0
-    while len(find_sleepers()) < 2:
-        assert time.monotonic() < deadline_s
-        assert process.poll() is None
-        time.sleep(0.05)
+    process = start_hanging(repository, sleepers=2)
     process.send_signal(number)
     _, err = process.communicate(timeout=20.0)
     assert process.returncode == 130
@@ -181,17 +194,7 @@ def test_an_interruption_leaves_nothing_running_and_a_run_to_resume(
 
 
 def test_a_second_interruption_ends_it_at_once_without_a_traceback(files: Path, repository: Path) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "cuda_agent.cli.main", "run", "tiny.py", "--target", "cpu",
-         "--policy", "scripted:hang.toml", "--out", "out", "--episodes", "3", "--concurrency", "3"],
-        env={**os.environ, "PYTHONPATH": str(repository / "src")},
-        stderr=subprocess.PIPE,
-    )  # fmt: skip
-    deadline_s = time.monotonic() + 60.0
-    while len(find_sleepers()) < 6:
-        assert time.monotonic() < deadline_s
-        assert process.poll() is None
-        time.sleep(0.05)
+    process = start_hanging(repository, "--episodes", "3", "--concurrency", "3", sleepers=6)
     process.send_signal(signal.SIGINT)
     time.sleep(0.02)
     process.send_signal(signal.SIGINT)
@@ -199,12 +202,23 @@ def test_a_second_interruption_ends_it_at_once_without_a_traceback(files: Path, 
     assert process.returncode == 130
     assert err.endswith(b"cuda-agent: interrupted twice, so nothing was tidied up\n")
     assert b"Traceback" not in err
-    deadline_s = time.monotonic() + 5.0
-    while find_sleepers():
-        assert time.monotonic() < deadline_s
-        time.sleep(0.05)
+    wait_until_nothing_sleeps()
     (files / "hang.toml").write_text((files / "quit.toml").read_text())
     assert main(["run", "--resume", "out", "--concurrency", "2"]) == 1
+
+
+def test_a_killed_run_leaves_nothing_running_and_goes_on_and_nobody_joins_it_before(
+    files: Path, repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    process = start_hanging(repository, sleepers=2)
+    assert main(["run", "--resume", "out"]) == 2
+    assert "out is being written by process" in capfd.readouterr().err
+    process.kill()
+    process.communicate(timeout=20.0)
+    wait_until_nothing_sleeps()
+    (files / "hang.toml").write_text((files / "quit.toml").read_text())
+    assert main(["run", "--resume", "out"]) == 1
+    assert len((files / "out" / TRAJECTORIES).read_text().splitlines()) == 1
 
 
 def test_several_episodes_are_counted_on_when_resumed(files: Path, capfd: pytest.CaptureFixture[str]) -> None:

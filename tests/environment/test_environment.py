@@ -53,6 +53,7 @@ def test_build_and_verify_from_inside(environment: Environment, submission: Subm
     assert verified.returncode == 0, verified
     assert verified.stdout.splitlines()[-1].startswith("verify: ok (5 draws")
     assert environment.submissions == ()
+    assert environment.company.judged_s > 0.0
 
 
 def test_inspections_from_inside_leave_the_whole_report_in_the_workspace(

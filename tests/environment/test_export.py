@@ -23,7 +23,7 @@ from cuda_agent.tasks.task import Task
 from tests.evaluations import build_passed
 from tests.judge_cases import HONEST, find_task, freeze_case, load_case
 
-INSTALL_S = 120
+INSTALL_S = 600
 COMMAND = "cuda-agent export 'runs/a `b`' kernel"
 
 
@@ -143,6 +143,7 @@ def make_case(name: str, *, task_name: str = "") -> Winner:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_an_installed_package_passes_its_own_test(tmp_path: Path, plain_sandbox: Sandbox) -> None:
     """Weights that are packed, two packages side by side, and a machine that the library does not fit."""
     shop = Shop(tmp_path)
@@ -183,6 +184,7 @@ BREAKS = {
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_a_broken_kernel_fails_the_packages_test(tmp_path: Path, plain_sandbox: Sandbox) -> None:
     shop = Shop(tmp_path)
     winner = make_case("lazy_packing")

@@ -144,6 +144,22 @@ def test_tools_on_the_gpu(cuda_setting: Setting, cuda_submission: Submission, wh
     assert "no access out of bounds" in found.summary or "relu_scale_kernel" in found.summary
 
 
+@pytest.mark.gpu
+@pytest.mark.nvcc
+def test_a_read_of_one_element_too_many_is_seen_on_the_gpu(
+    cuda_setting: Setting, cuda_submission: Submission
+) -> None:
+    """Torch's allocator would hide it in a block of its own."""
+    late = CUDA_KERNEL.replace("if (i < n)", "if (i <= n)").replace("(n + 255) / 256", "n / 256 + 1")
+    files = {**cuda_submission.files, "kernels/relu_scale.cu": late.encode()}
+    try:
+        found = inspect(Inspection.MEMORY, Submission(files), setting=cuda_setting)
+    except UserError as error:
+        pytest.skip(str(error))
+    assert "Invalid __global__" in found.summary
+    assert "relu_scale_kernel" in found.summary
+
+
 @pytest.mark.nvcc
 @pytest.mark.parametrize(
     ("what", "tool"), [(Inspection.MEMORY, "compute-sanitizer"), (Inspection.KERNELS, "ncu")]

@@ -89,15 +89,32 @@ def test_telling_instructions_of_each_kernel() -> None:
 
 
 def test_the_first_errors_of_the_sanitizer() -> None:
-    assert summarise_sanitizer(SANITIZER).splitlines() == [
+    assert summarise_sanitizer(SANITIZER, returncode=0).splitlines() == [
         "17 errors, the first of them:",
         "Invalid __global__ write of size 4 bytes",
         "  at scale_kernel(const float *, float *, int)+0x110",
         "  by thread (31,0,0) in block (4,0,0)",
         "  Address 0x7f2c4a000200 is out of bounds",
     ]
-    assert summarise_sanitizer("========= ERROR SUMMARY: 0 errors\n").startswith("no access out of bounds")
-    assert "did not come to its end" in summarise_sanitizer("========= COMPUTE-SANITIZER\n")
+    clean = "========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n"
+    assert summarise_sanitizer(clean, returncode=0).startswith("no access out of bounds")
+    assert "did not come to its end" in summarise_sanitizer("========= COMPUTE-SANITIZER\n", returncode=0)
+
+
+def test_errors_of_every_kind_are_told() -> None:
+    told = SANITIZER.replace("Invalid __global__ write of size 4 bytes", "Stack overflow")
+    assert "Stack overflow" in summarise_sanitizer(told, returncode=0)
+
+
+def test_a_program_that_fails_before_its_kernels_is_not_clean() -> None:
+    text = (
+        "========= COMPUTE-SANITIZER\nTraceback (most recent call last):\nTypeError: relu_scale\n"
+        "========= Error: process didn't terminate successfully\n"
+        "========= Target application returned an error\n========= ERROR SUMMARY: 0 errors\n"
+    )
+    assert summarise_sanitizer(text, returncode=1) == (
+        "nothing was checked, for the submission fails: TypeError: relu_scale"
+    )
 
 
 def test_a_launch_in_nsight_computes_numbers() -> None:

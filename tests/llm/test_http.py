@@ -10,10 +10,12 @@ import sys
 import time
 import traceback
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from cuda_agent.errors import ConfigError, InfrastructureError
+from cuda_agent.llm import http
 from cuda_agent.llm.chat import FinishReason, Message, Role, ToolCall, ToolSchema, Usage
 from cuda_agent.llm.endpoint import CapField, EndpointConfig, Prices, Sampling
 from cuda_agent.llm.http import EndpointError, HttpChat, check_address, parse_retry_after_s
@@ -146,6 +148,32 @@ def test_faults_on_the_way_are_outlived(caplog: pytest.LogCaptureFixture) -> Non
         "was silent for 0.5 s",
     ):
         assert sum(words in told for told in {record.getMessage() for record in caplog.records}) == 1, words
+
+
+def test_a_reply_of_ten_megabytes_is_read_whole() -> None:
+    text = "ключ \U0001f511\n" * 500_000
+    with ChatServer(say(text)) as server:
+        assert build(server).reply(PROMPT, ()).message.content == text
+
+
+def test_an_answer_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "MOST_BYTES", 5000)
+    with ChatServer(say("a" * 5000)) as server, pytest.raises(EndpointError, match="more than 5,000 bytes"):
+        build(server).reply(PROMPT, ())
+    with (
+        ChatServer(replace(say("a" * 4000), pause_s=0.1)) as server,
+        pytest.raises(InfrastructureError, match=r"still answering after 0\.5 s"),
+    ):
+        build(server, request_s=0.5).reply(PROMPT, ())
+
+
+def test_an_answer_that_stops_in_the_middle_can_be_asked_for_again() -> None:
+    cut = replace(say("a"), headers={"content-length": "9999"})
+    with (
+        ChatServer(cut) as server,
+        pytest.raises(InfrastructureError, match=r"silent for 0\.5 s"),
+    ):
+        build(server, request_s=0.5).reply(PROMPT, ())
 
 
 def test_nobody_at_the_address_is_an_infrastructure_error() -> None:

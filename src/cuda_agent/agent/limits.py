@@ -24,7 +24,7 @@ class EpisodeLimits(Config):
     output_characters: PositiveInt = 16_000
     """How much of one tool's output is shown; less where the conversation may have few tokens."""
     command_s: PositiveFloat = 300.0
-    """Seconds one command may take."""
+    """Seconds one command may take, without the judge's and the wait for it."""
     episode_s: PositiveFloat = 7_200.0
     """Seconds all turns together may take; what is going on when they are over is given up."""
     invalid_turns: PositiveInt = 5

@@ -204,5 +204,5 @@ class Environment:
 
     def _serve(self, verb: str, peer: int) -> Answer:
         """Answer one command of the workspace; while it is measured, all others there are held still."""
-        with self.company.still(peer) if verb in MEASURED else nullcontext():
+        with self.company.judged(), self.company.still(peer) if verb in MEASURED else nullcontext():
             return self.answer(verb)

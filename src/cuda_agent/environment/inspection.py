@@ -7,7 +7,7 @@ this machine lacks is a clear answer, and no failure of the submission.
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
@@ -40,6 +40,12 @@ CALLS = 20
 COUNTS = "counts.csv"
 REPORT_BYTES = 8 << 20
 TOOL_S = 240.0
+
+UNCACHED = {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}
+"""Torch's allocator cuts tensors out of large blocks, within which nothing is out of bounds."""
+
+NSIGHT = Path("/opt/nvidia")
+"""Where packages of Nsight Compute put it; the toolkit's `ncu` only leads there."""
 
 
 class Inspection(StrEnum):
@@ -85,12 +91,19 @@ class Bench:
         self.submission.write_to(folder)
         (folder / TASK_FILE).write_text(setting.task.source, encoding="utf-8")
 
-    def run(self, argv: Sequence[str], *, gpu: bool = False, tools: Sequence[Path] = ()) -> Completed:
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        gpu: bool = False,
+        tools: Sequence[Path] = (),
+        env: Mapping[str, str] | None = None,
+    ) -> Completed:
         """Run a command in the sandbox, in the folder."""
         seen = dict.fromkeys([*self.compilers.folders, *(tool.resolve().parent for tool in tools)])
         mounts = [Mount(path=self.folder, writable=True), *(Mount(path=path) for path in seen)]
         limits = Limits(wall_s=TOOL_S, output_bytes=REPORT_BYTES)
-        command = Command(argv=argv, cwd=self.folder, mounts=mounts, limits=limits, gpu=gpu)
+        command = Command(argv=argv, cwd=self.folder, mounts=mounts, env=env or {}, limits=limits, gpu=gpu)
         return self.setting.sandbox.run(command)
 
     def list_sources(self) -> list[str]:
@@ -201,8 +214,9 @@ def _inspect_sass(bench: Bench) -> Inspected:
 def _inspect_memory(bench: Bench) -> Inspected:
     tool = _find_cuda_tool("compute-sanitizer", bench, mend="install it with the CUDA toolkit")
     driver = bench.list_driver(bench.build_library(), calls=0)
-    end = bench.run([str(tool), "--tool", "memcheck", *driver], gpu=True, tools=[tool])
-    return Inspected(summarise_sanitizer(end.stdout), end.stdout + end.stderr)
+    end = bench.run([str(tool), "--tool", "memcheck", *driver], gpu=True, tools=[tool], env=UNCACHED)
+    report = end.stdout + end.stderr
+    return Inspected(summarise_sanitizer(report, returncode=end.returncode), report)
 
 
 def _inspect_kernels(bench: Bench) -> Inspected:
@@ -210,7 +224,8 @@ def _inspect_kernels(bench: Bench) -> Inspected:
     driver = bench.list_driver(bench.build_library(), calls=1)
     metrics = ",".join([*NCU_METRICS, *NCU_STALLS])
     options = ["--csv", "--page", "raw", "--profile-from-start", "off", "--metrics", metrics]
-    end = bench.run([str(tool), *options, *driver], gpu=True, tools=[tool])
+    installed = [NSIGHT / "nsight-compute"] if NSIGHT.is_dir() else []
+    end = bench.run([str(tool), *options, *driver], gpu=True, tools=[tool, *installed])
     return Inspected(summarise_ncu(end.stdout), end.stdout + end.stderr)
 
 

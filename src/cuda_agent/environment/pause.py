@@ -9,6 +9,7 @@ process's PID namespace, or, where the sandbox gives it none of its own, in its 
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -25,6 +26,23 @@ class Company:
     def __init__(self) -> None:
         self._measuring = threading.Lock()
         self._running: list[Running] = []
+        self._judged_s = 0.0
+        self._asked_s: float | None = None
+
+    @property
+    def judged_s(self) -> float:
+        """Seconds, so far, in which the judge worked for one of them or let it wait for its turn."""
+        asked_s = self._asked_s
+        return self._judged_s + (0.0 if asked_s is None else time.monotonic() - asked_s)
+
+    @contextmanager
+    def judged(self) -> Iterator[None]:
+        """One of them has asked the judge, which serves one at a time."""
+        self._asked_s = time.monotonic()
+        try:
+            yield
+        finally:
+            self._judged_s, self._asked_s = self.judged_s, None
 
     def start(self, start: Callable[[], Running]) -> Running:
         """Start a command; not while the judge measures, but as soon as it has done."""

@@ -36,7 +36,9 @@ _USED = re.compile(r"Used (\d+) registers(.*)")
 _SHARED = re.compile(r"(\d+) bytes smem")
 _SASS_FUNCTION = re.compile(r"^\s*Function : (\S+)")
 _SASS_INSTRUCTION = re.compile(r"^\s*/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][A-Z0-9_.]*)")
-_SANITIZER_START = re.compile(r"^========= ((?:Invalid|Program hit|Out-of-range|Misaligned|Malloc|Leaked).*)")
+_SANITIZER_START = re.compile(
+    r"^========= (?!COMPUTE-SANITIZER|\w+ SUMMARY:|Error:|Target application|Tracking kernels)(\S.*)"
+)
 _SANITIZER_PLACE = re.compile(r"^=========\s+(at .+|by thread .+|Address .+)")
 _SANITIZER_END = re.compile(r"^========= ERROR SUMMARY: (\d+) error")
 
@@ -120,8 +122,11 @@ def _name_sass(operation: str) -> str:
     return others.get(base, "")
 
 
-def summarise_sanitizer(text: str) -> str:
-    """The first errors, each with its place, and how many there are; from compute-sanitizer."""
+def summarise_sanitizer(text: str, *, returncode: int) -> str:
+    """The first errors, each with its place, and how many there are; from compute-sanitizer.
+
+    It counts no errors of a program that fails before its kernels are launched: `returncode` tells.
+    """
     errors: list[list[str]] = []
     total = None
     for line in text.splitlines():
@@ -133,6 +138,11 @@ def summarise_sanitizer(text: str) -> str:
             total = int(match[1])
     if total is None:
         return "compute-sanitizer did not come to its end; the report tells more"
+    if total == 0 and returncode != 0:
+        said = [line for line in text.splitlines() if line.strip() and not line.startswith("=========")]
+        return (
+            f"nothing was checked, for the submission fails: {said[-1] if said else 'the report tells more'}"
+        )
     if total == 0:
         return "no access out of bounds, misaligned or to freed memory was seen in one call"
     shown = [line for error in errors[:SHOWN_ERRORS] for line in error[:4]]

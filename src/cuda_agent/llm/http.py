@@ -2,7 +2,9 @@
 
 import datetime
 import email.utils
-from collections.abc import Mapping
+import importlib
+import time
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -24,6 +26,9 @@ OPENAI_KEY_ENV = "OPENAI_API_KEY"
 
 PASSING_STATUSES = (408, 409, 425, 429)
 """What passes when one waits; so does everything from 500 on."""
+
+MOST_BYTES = 32 << 20
+"""A longer answer is no reply of a model: what is asked for has at most some hundred thousand tokens."""
 
 _SPENT = "insufficient_quota"
 
@@ -83,19 +88,19 @@ class HttpChat:
         """The text that comes back. Errors are raised anew: the package's own may hold the key."""
         import openai
 
+        transport = _find_transport(openai.DefaultHttpxClient)
+        ask = self._client.chat.completions.with_streaming_response.create
         try:
-            raw = self._client.chat.completions.with_raw_response.create(
-                **request, stream=False, extra_headers={"Authorization": f"Bearer {key}"}
-            )
-            return hide_key(raw.http_response.text, key)
+            with ask(**request, stream=False, extra_headers={"Authorization": f"Bearer {key}"}) as answer:
+                return hide_key(self._read(answer.iter_bytes()), key)
         except openai.APIStatusError as error:
             text = hide_key(error.response.text, key)
             raise _explain(error, text, address=self._address) from None
-        except openai.APITimeoutError:
+        except (openai.APITimeoutError, transport.TimeoutException):
             raise InfrastructureError(
                 f"{self._address} was silent for {self._config.request_s:g} s; is it up, and large enough?"
             ) from None
-        except openai.APIConnectionError as error:
+        except (openai.APIConnectionError, transport.HTTPError) as error:
             cause = hide_key(show(str(error.__cause__ or error)), key)
             raise InfrastructureError(
                 f"no connection with {self._address} ({cause}); is it up, and the address right?"
@@ -103,6 +108,22 @@ class HttpChat:
         except openai.OpenAIError as error:
             cause = hide_key(show(str(error)), key)
             raise InfrastructureError(f"{self._address} could not be asked: {cause}") from None
+
+    def _read(self, parts: Iterator[bytes]) -> str:
+        """A body that comes to its end."""
+        end_s = time.monotonic() + self._config.request_s
+        body = bytearray()
+        for part in parts:
+            body += part
+            if len(body) > MOST_BYTES:
+                raise EndpointError(
+                    f"{self._address} answered with more than {MOST_BYTES:,} bytes; is it a chat endpoint?"
+                )
+            if time.monotonic() > end_s:
+                raise InfrastructureError(
+                    f"{self._address} was still answering after {self._config.request_s:g} s"
+                )
+        return body.decode("utf-8", "replace")
 
 
 def check_address(address: str) -> str:
@@ -142,6 +163,14 @@ def _build_client(address: str, *, timeout_s: float) -> "openai.OpenAI":
 
     # Every request brings its own key; without a key here the package would look for one itself.
     return openai.OpenAI(base_url=address, api_key="unused", timeout=timeout_s, max_retries=0)
+
+
+def _find_transport(client: type) -> Any:  # noqa: ANN401
+    """The HTTP package that the openai package stands on, httpx or a later one.
+
+    Its errors are wrapped by the openai package until the headers came; what breaks later is raised as it is.
+    """
+    return importlib.import_module(client.__mro__[1].__module__.partition(".")[0])
 
 
 def _explain(error: "openai.APIStatusError", text: str, *, address: str) -> Exception:

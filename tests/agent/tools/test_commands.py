@@ -1,6 +1,8 @@
 """Commands end when they should, and at the latest when their context is left."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -37,6 +39,23 @@ def test_waiting_ends_as_soon_as_the_command_does(sandbox: Sandbox, tmp_path: Pa
         start_s = time.monotonic()
         assert commands.start(build_command(tmp_path, "sleep 60 & true")).wait(50.0)
         assert time.monotonic() - start_s < 5.0
+
+
+def test_the_judges_time_is_not_the_commands(sandbox: Sandbox, tmp_path: Path) -> None:
+    """With many episodes at once a command may wait for its judge for longer than it may take itself."""
+    company = Company()
+    with Commands(sandbox, company) as commands:
+        job = commands.start(build_command(tmp_path, "until [ -e go ]; do sleep 0.05; done"))
+        wait = partial(job.wait, 0.5, is_judge_free=True)
+        with company.judged(), ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(wait)
+            time.sleep(1.5)
+            assert not waiting.done()
+            (tmp_path / "go").touch()
+            assert waiting.result()
+        assert company.judged_s >= 1.5
+        other = commands.start(build_command(tmp_path, "sleep 30"))
+        assert not other.wait(0.2, is_judge_free=True)
 
 
 def test_leaving_ends_every_command_and_lets_none_begin(sandbox: Sandbox, tmp_path: Path) -> None:

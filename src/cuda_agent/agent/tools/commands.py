@@ -45,19 +45,24 @@ class Look:
 class Started:
     """One command; its output goes to a file that only we can reach."""
 
-    def __init__(self, running: Running, log: Path) -> None:
+    def __init__(self, running: Running, log: Path, *, company: Company) -> None:
         """Take over a started command and the file that it prints to."""
         self._running = running
         self._log = log
+        self._company = company
         self._start_s = time.monotonic()
         self._end_s = 0.0
         self._seen_bytes = 0
 
-    def wait(self, timeout_s: float) -> bool:
-        """Wait for its end; whether it has ended."""
-        deadline_s = time.monotonic() + timeout_s
+    def wait(self, timeout_s: float, *, is_judge_free: bool = False) -> bool:
+        """Wait for its end; whether it has ended.
+
+        With `is_judge_free` the judge's time does not count: it may have many to serve before this one.
+        """
+        start_s, judged_s = time.monotonic(), self._company.judged_s
         while self._running.poll() is None:
-            left_s = deadline_s - time.monotonic()
+            free_s = self._company.judged_s - judged_s if is_judge_free else 0.0
+            left_s = start_s + timeout_s + free_s - time.monotonic()
             if left_s <= 0.0:
                 return False
             if self._log.stat().st_size > LOG_BYTES:
@@ -126,7 +131,7 @@ class Commands:
         running = self._company.start(lambda: self._sandbox.start(command, log))
         with self._lock:
             if not self._is_over:
-                return Started(self._stack.enter_context(running), log)
+                return Started(self._stack.enter_context(running), log, company=self._company)
         running.kill()
         raise InfrastructureError("the command came too late: the episode is over")
 
