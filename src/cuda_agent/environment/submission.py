@@ -87,9 +87,13 @@ def may_be_handed_in(path: str) -> bool:
 def freeze_submission(folder: Path) -> Submission:
     """Take what may be handed in out of a folder that untrusted commands may still write to.
 
+    A Python file may be given instead of a folder: it is taken as `model_new.py`.
+
     Raises:
-        UserError: the folder itself is not there.
+        UserError: the folder or file itself is not there.
     """
+    if folder.suffix == ".py" and folder.is_file():
+        return _freeze_file(folder)
     if not folder.is_dir():
         raise UserError(
             f"{folder} is not a folder: give the folder that holds {MODEL_FILE} and {KERNELS_FOLDER}/"
@@ -105,6 +109,13 @@ def freeze_submission(folder: Path) -> Submission:
     if KERNELS_FOLDER in names:
         _take_kernels(folder, taking)
     return Submission(taking.files, tuple(taking.problems), tuple(sorted(map(_printable, taking.ignored))))
+
+
+def _freeze_file(file: Path) -> Submission:
+    taking = _Taking()
+    with open_folder_beneath(file.absolute().parent, ()) as folder:
+        taking.take(folder, file.name, path=MODEL_FILE)
+    return Submission(taking.files, tuple(taking.problems))
 
 
 def _take_kernels(folder: Path, taking: "_Taking") -> None:
