@@ -9,10 +9,12 @@ from pydantic import PositiveInt
 
 from cuda_agent.agent.episode import EpisodeConfig, EpisodeOptions
 from cuda_agent.agent.job import Job
+from cuda_agent.bench.baselines import BaselinesConfig
 from cuda_agent.bench.judged import JudgedConfig
 from cuda_agent.bench.solutions import name_path
 from cuda_agent.bench.suite import Suite, load_suite
 from cuda_agent.cli.target import choose_target
+from cuda_agent.judge.protocol import CompileMode
 from cuda_agent.tasks.target import Target
 
 
@@ -20,7 +22,7 @@ class BenchConfig(EpisodeOptions):
     """What to run, or to tell."""
 
     action: tyro.conf.Positional[tuple[str, ...]] = ()
-    """`SUITE`, `judge SUITE SOLUTIONS`, `gate SUITE`, `report RUN` or `compare A B`."""
+    """`SUITE`, `judge SUITE SOLUTIONS`, `baselines SUITE`, `gate SUITE`, `report RUN` or `compare A B`."""
     levels: tuple[int, ...] = ()
     """Only these levels of the suite."""
     only: tuple[str, ...] = ()
@@ -35,6 +37,8 @@ class BenchConfig(EpisodeOptions):
     """The run's folder; without it a fresh one in runs/."""
     judges: tuple[Literal["strict", "paper"], ...] = ()
     """Of `judge`: the policies, each of which judges every solution; without it the one of --judge."""
+    modes: tuple[CompileMode, ...] = (CompileMode.DEFAULT,)
+    """Of `baselines`: torch.compile's modes, each timed against eager anew."""
     gate: Path | None = None
     """Of `report`: the folder of a `gate` run, whose findings are set beside the numbers."""
     resume: bool = False
@@ -53,6 +57,16 @@ class BenchConfig(EpisodeOptions):
         options = {name: getattr(self, name) for name in EpisodeOptions.model_fields}
         episode = EpisodeConfig(target=choose_target(self.target), **options)
         return Job(tasks=tuple(each.task for each in suite.tasks), episode=episode, episodes=self.episodes)
+
+    def build_baselines(self, suite: Suite) -> BaselinesConfig:
+        """What a table of baselines depends on; a mode that is named twice is timed once."""
+        return BaselinesConfig(
+            suite=suite,
+            target=choose_target(self.target),
+            policy=self.judge,
+            modes=tuple(dict.fromkeys(self.modes)),
+            containment=self.sandbox,
+        )
 
     def build_judged(self, suite: Suite, solutions: Path) -> JudgedConfig:
         """What judging a folder of solutions depends on; a policy that is named twice judges once."""

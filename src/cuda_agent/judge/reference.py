@@ -43,6 +43,7 @@ from cuda_agent.judge.protocol import (
     CheckTask,
     Collect,
     Compile,
+    CompileMode,
     Contestant,
     DrawInputs,
     DrawWeights,
@@ -84,6 +85,7 @@ class Reference:
         self._current: Any = None
         self._expected: Any = None
         self._compile_error: Exception | None = None
+        self._compile_mode = CompileMode.DEFAULT
         self._lanes: dict[Contestant, Lane] = {}
 
     def list_handlers(self) -> dict[str, Handler]:
@@ -232,7 +234,11 @@ class Reference:
         return self.compile(Compile()) if request.compiles else Done()
 
     def compile(self, request: Compile) -> Done:
-        """Compile with torch.compile's default mode and run it once; later calls get the same outcome."""
+        """Compile with torch.compile and run it once; later calls in the same mode get the same outcome."""
+        if request.mode is not self._compile_mode:
+            self._compile_mode, self._compile_error = request.mode, None
+            if self._lanes.pop(Contestant.COMPILED, None) is not None:
+                torch._dynamo.reset()
         if self._compile_error is not None:
             raise self._compile_error
         if Contestant.COMPILED not in self._lanes:
@@ -247,7 +253,7 @@ class Reference:
         return Done()
 
     def _try_to_compile(self) -> Any:  # noqa: ANN401
-        compiled: Any = torch.compile(self._model)
+        compiled: Any = torch.compile(self._model, mode=self._compile_mode.value)
         try:
             with torch.no_grad():
                 compiled(*self._copy_inputs(torch.clone))
