@@ -8,6 +8,11 @@ import pytest
 from pyarrow import parquet
 
 from cuda_agent.bench.judged import list_results
+from cuda_agent.cli.bench_config import BenchConfig
+from cuda_agent.cli.bench_judge import judge_suite
+from cuda_agent.errors import UserError
+from cuda_agent.rundir import RunDir
+from cuda_agent.tasks.target import Target
 
 COMMAND = [sys.executable, "-m", "cuda_agent.cli.main", "bench", "judge"]
 SUITE = Path(__file__).parents[1] / "suite"
@@ -54,6 +59,19 @@ def test_none_of_the_suite_is_told_and_judged_by_nobody(tmp_path: Path) -> None:
         "left out: level_9_problem_9_sample_0_kernel.py: the suite has no task of this level" in ended.stdout
     )
     assert "| level1/1_relu | strict | missing |" in ended.stdout
+
+
+def test_two_at_once_in_one_folder_is_refused(tmp_path: Path) -> None:
+    made, out = tmp_path / "made", tmp_path / "out"
+    made.mkdir()
+    (made / NAME.format(0)).write_text(PLAIN)
+    flags = BenchConfig(target=Target.CPU, only=("level1/1_relu",))
+    config = flags.build_judged(flags.load_suite(str(SUITE)), made)
+    with RunDir.create(out, config), pytest.raises(UserError, match="is being written by process"):
+        judge_suite(config, made, out=out, resume=True)
+    with pytest.raises(UserError, match="already holds a run"):
+        judge_suite(config, made, out=out, resume=False)
+    assert list_results(out) == {}
 
 
 @pytest.mark.slow

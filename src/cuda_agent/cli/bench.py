@@ -39,7 +39,7 @@ def run_bench(config: BenchConfig) -> int:
             sandbox = build_sandbox(config.sandbox)
             return gate_suite(config.load_suite(place), sandbox=sandbox, out=out, resume=resume)
         case ("report", run):
-            return report_run(Path(run), gate=config.gate)
+            return report_run(Path(run), gate=config.gate, gflop_per_s=config.gflops)
         case ("compare", a, b):
             return compare_runs(Path(a), Path(b))
         case (place,) if place not in ACTIONS:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 import tyro
-from pydantic import PositiveInt
+from pydantic import PositiveFloat, PositiveInt
 
 from cuda_agent.agent.episode import EpisodeConfig, EpisodeOptions
 from cuda_agent.agent.job import Job
@@ -41,6 +41,8 @@ class BenchConfig(EpisodeOptions):
     """Of `baselines`: torch.compile's modes, each timed against eager anew."""
     gate: Path | None = None
     """Of `report`: the folder of a `gate` run, whose findings are set beside the numbers."""
+    gflops: PositiveFloat | None = None
+    """Of `report` with --gate: the device's GFLOP/s at the run's precision, for floors of operations too."""
     resume: bool = False
     """Go on with the run in --out."""
 

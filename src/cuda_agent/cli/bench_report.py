@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from cuda_agent.bench.compare import compare
+from cuda_agent.bench.floor import add_floors
 from cuda_agent.bench.gate import GateRecord, Standing, describe_gate, flag_gated
 from cuda_agent.bench.load import RECORDS, load_records, write_records
 from cuda_agent.bench.metrics import choose_best
@@ -92,19 +93,21 @@ def gate_suite(suite: Suite, *, sandbox: Sandbox, out: Path | None, resume: bool
     return ExitCode.DONE if passed else ExitCode.NOT_VERIFIED
 
 
-def report_run(path: Path, *, gate: Path | None = None) -> int:
+def report_run(path: Path, *, gate: Path | None = None, gflop_per_s: float | None = None) -> int:
     """Tell what a run amounts to, beside what was published, and write its tables into its folder.
 
     Args:
         path: the run's folder, or a file of records.
         gate: the folder of a `bench gate` run, whose findings are set beside the numbers.
+        gflop_per_s: the device's rate, for floors of operations; they are known from the gate's run.
 
     Raises:
         UserError: one of them holds no result.
     """
     tries = load_records(path)
     if gate is not None:
-        tries = flag_gated(tries, _read_gate(gate))
+        found = _read_gate(gate)
+        tries = add_floors(flag_gated(tries, found), found, gflop_per_s=gflop_per_s)
     rows = summarise(tries)
     text = _render_report(tries, rows)
     print(text)
