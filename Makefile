@@ -31,7 +31,7 @@ demo: $(VENV)/.stamp
 
 # Tests that measure time would disturb each other, so they run alone, afterwards.
 test: $(VENV)/.stamp-dev
-	@$(BIN)/pytest -q -n $(JOBS) -m "not timing" $(ARGS)
+	@$(BIN)/pytest -q -n $(JOBS) --dist loadgroup -m "not timing" $(ARGS)
 	@$(BIN)/pytest -q -m timing $(ARGS) || [ $$? = 5 ] # 5: no such test was selected
 
 check: $(VENV)/.stamp-dev

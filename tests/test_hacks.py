@@ -9,7 +9,6 @@ from cuda_agent.tasks.target import Target
 from tests.judge_cases import HACKS, PASSED, Bench, Case, Outcome, load_cases, without_static_checks
 
 CASES = load_cases(HACKS)
-BEFORE_RUNNING = ("rules:", "build:")
 
 
 def list_parameters(target: Target, *, without_static: bool = False) -> list[object]:
@@ -22,15 +21,10 @@ def list_parameters(target: Target, *, without_static: bool = False) -> list[obj
 
 
 def list_marks(case: Case, target: Target) -> list[pytest.MarkDecorator]:
-    """One worker for the cases of a task; where a reward decides, it must not be measured in a crowd.
-
-    What is stopped before anything of it runs is quick to try; a judge for each of the others takes long.
-    """
+    """One worker for the cases of a task; where a reward decides, it must not be measured in a crowd."""
     marks = [pytest.mark.xdist_group(f"{target.value}-{case.task}")]
     if PASSED in case.expect:
         marks.append(pytest.mark.timing)
-    if not all(verdict.startswith(BEFORE_RUNNING) for verdict in case.expect):
-        marks.append(pytest.mark.slow)
     return marks
 
 

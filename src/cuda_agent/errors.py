@@ -7,6 +7,8 @@ A submission that fails is never an error: it is a status in an Evaluation.
 `except Exception` is allowed only where a process or an episode ends:
 
 - `judge/child.py`: a request's failure becomes a reply;
+- `judge/ahead.py`: what fails in its thread is raised where it is awaited;
+- `judge/compiling.py`: what the compiler refuses is tried once more with fewer doubts;
 - `workers/child.py`: the same, of a pool's worker;
 - `judge/reference.py`: a reference that does not compile has no compiled baseline;
 - `expert/trace.py`: a traced program's failure becomes a reason;

@@ -74,7 +74,7 @@ def test_a_faulty_task_is_asked_once_and_never_started_again(opening: Opening) -
     with opening.open("return x * 0") as process:
         assert process.check().reason == "zeros would pass for its output"
         assert process.is_refused
-        process.prewarm(compiles=True)
+        process.start()
         assert process.check().status is TaskStatus.FAULTY
     assert opening.starts == 1
 

@@ -51,17 +51,15 @@ class BaselineMeter:
         return self._process.opened.copy_gb_per_s
 
     def open(self) -> TaskResult:
-        """Put the task before the gate, and draw its first inputs.
+        """Put the task before the gate in a fresh process, so that no mode meets what another compiled.
 
         Raises:
             InfrastructureError: this machine could not even start the process.
         """
         with self._lease.share():
-            result = self._process.check()
-            if not result.is_judged:
-                return result
-            self._process.prewarm(compiles=False)
-            return self._process.finish_warming()
+            self._process.forget()
+            self._process.check()
+            return self._process.check_room()
 
     def measure(self, mode: CompileMode) -> Baseline | TaskResult:
         """Eager and torch.compile in a mode, in alternating blocks, alone on the device; or why not."""

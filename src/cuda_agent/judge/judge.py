@@ -1,13 +1,14 @@
 """The judge: gives a built submission and a task to two separate processes, and decides."""
 
 import tempfile
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from cuda_agent.judge.ahead import Ahead
 from cuda_agent.judge.baseline import KeptBaseline
 from cuda_agent.judge.lease import Lease, name_device
 from cuda_agent.judge.policy import JudgePolicy, Layer
@@ -26,6 +27,7 @@ from cuda_agent.tasks.task import Task
 _REFERENCE = "cuda_agent.judge.reference"
 _RUNNER = "cuda_agent.judge.runner"
 _LOAD_TIMEOUT_S = 60.0
+_END_TIMEOUT_S = 2.0
 _MANY_THREADS = 8
 """With so many cores the next runner may start while this one is timed: it only imports, and waits."""
 
@@ -53,6 +55,7 @@ class Judge:
         self._policy = policy
         self._folder = tempfile.TemporaryDirectory(prefix="judge-")
         self._waiting: ChildProcess | None = None
+        self._warming: Ahead | None = None
         self._examined: ChildProcess | None = None
         self._is_closed = False
         self._prepare = Prepare(target=target, precision=policy.precision, threads=count_threads())
@@ -79,14 +82,19 @@ class Judge:
         Raises:
             InfrastructureError: this machine could not even start the process.
         """
-        with self._lease.share():
-            return self._task.check()
+        self._finish_warming()
+        return self._check_task()
 
     def prewarm(self, *, profiles: bool = True) -> None:
-        """Start what the next `examine` will need, without waiting; only profiling needs torch.compile."""
-        self._task.prewarm(compiles=profiles and self._baseline.find() is None)
+        """Start what the next `examine` will need, without waiting; only profiling needs torch.compile.
+
+        Processes start and torch.compile builds while others are timed; what uses the device waits for them.
+        """
+        self._task.start()
         if self._waiting is None and not self._task.is_refused:
             self._waiting = self._start(_RUNNER)
+        if self._warming is None:
+            self._warming = Ahead(partial(self._warm, profiles=profiles))
 
     def examine(self, artifact: Artifact, *, profile: bool) -> tuple[VerifyResult, ProfileResult | None]:
         """Verify a submission and, if it is right and that is asked for, profile it.
@@ -95,7 +103,8 @@ class Judge:
             InfrastructureError: this machine could not even start the processes.
         """
         self.prewarm(profiles=profile)
-        result = self.check_task()
+        self._finish_warming()
+        result = self._task.check_room()
         if not result.is_judged:
             return _describe_refusal(result), None
         runner, self._waiting = self._waiting, None
@@ -103,9 +112,6 @@ class Judge:
         self._examined = runner
         with runner:
             with self._lease.share():
-                result = self._task.finish_warming()
-                if not result.is_judged:
-                    return _describe_refusal(result), None
                 runner.send(self._prepare)
                 receive_prepared(runner)
             if profile:
@@ -126,6 +132,9 @@ class Judge:
                 child.close()
         self._waiting = self._examined = None
         self._task.forget()
+        if self._warming is not None:
+            self._warming.abandon(timeout_s=_END_TIMEOUT_S)
+            self._task.forget()
         self._folder.cleanup()
 
     def __enter__(self) -> Self:
@@ -137,6 +146,24 @@ class Judge:
     ) -> None:
         """Close."""
         self.close()
+
+    def _check_task(self) -> TaskResult:
+        with self._lease.share():
+            return self._task.check()
+
+    def _warm(self, *, profiles: bool) -> None:
+        """Begun by `prewarm`: the gate, then what torch.compile builds, where no baseline is kept."""
+        if self._is_closed or not self._check_task().is_judged:
+            return
+        if profiles and self._baseline.find() is None:
+            # Where the processor is the device, it is not free for a compiler while somebody is timed.
+            with self._lease.share() if self._target is Target.CPU else nullcontext():
+                self._task.precompile()
+
+    def _finish_warming(self) -> None:
+        warming, self._warming = self._warming, None
+        if warming is not None:
+            warming.finish()
 
     def _examine_on(
         self, runner: ChildProcess, artifact: Artifact, *, profile: bool

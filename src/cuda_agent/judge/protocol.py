@@ -174,12 +174,17 @@ class Expect(Record):
 
 
 class Warm(Record):
-    """Reference: do what the first submission will need anyway: draw something, and perhaps compile."""
+    """Reference: draw what no submission will meet, and see what the reference does with it."""
 
     kind: Literal["warm"] = "warm"
     """Which request."""
-    compiles: bool = True
-    """Whether to compile."""
+
+
+class Precompile(Record):
+    """Reference: build what `Compile` will need, without touching the device."""
+
+    kind: Literal["precompile"] = "precompile"
+    """Which request."""
 
 
 class CompileMode(StrEnum):
@@ -259,7 +264,8 @@ class Drop(Record):
 
 Request = Annotated[
     Prepare | Attach | Load | Construct | SetWeights | OpenTask | CheckTask | DrawWeights | DrawInputs
-    | Publish | Mute | Perturb | Warm | Refresh | Expect | Compile | Stage | Call | Collect | Drop | Wake,
+    | Publish | Mute | Perturb | Warm | Refresh | Expect | Precompile | Compile | Stage
+    | Call | Collect | Drop | Wake,
     Field(discriminator="kind"),
 ]  # fmt: skip
 

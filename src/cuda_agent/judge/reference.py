@@ -19,6 +19,7 @@ from typing import Any
 import torch
 
 from cuda_agent.judge.child import Child, Handler, connect
+from cuda_agent.judge.compiling import compile_model, precompile
 from cuda_agent.judge.contestant import Lane, have_same_bytes
 from cuda_agent.judge.device import measure_copy_bandwidth
 from cuda_agent.judge.footprint import estimate_bytes
@@ -43,7 +44,6 @@ from cuda_agent.judge.protocol import (
     CheckTask,
     Collect,
     Compile,
-    CompileMode,
     Contestant,
     DrawInputs,
     DrawWeights,
@@ -51,6 +51,7 @@ from cuda_agent.judge.protocol import (
     Expect,
     OpenTask,
     Perturb,
+    Precompile,
     Publish,
     Refresh,
     Stage,
@@ -84,8 +85,8 @@ class Reference:
         self._drawn: Any = None
         self._current: Any = None
         self._expected: Any = None
+        self._is_precompiled = False
         self._compile_error: Exception | None = None
-        self._compile_mode = CompileMode.DEFAULT
         self._lanes: dict[Contestant, Lane] = {}
 
     def list_handlers(self) -> dict[str, Handler]:
@@ -100,6 +101,7 @@ class Reference:
             "perturb": self.perturb,
             "expect": self.expect,
             "warm": self.warm,
+            "precompile": self.precompile,
             "compile": self.compile,
             "stage": self.stage,
             "call": self.call,
@@ -219,7 +221,7 @@ class Reference:
         )
 
     def warm(self, request: Warm) -> Done:
-        """Draw inputs that no submission will meet, and perhaps compile for them and the gate's weights."""
+        """Draw inputs that no submission will meet, and look what the reference does with them."""
         if not self._fits:
             return Done()
         self.draw_inputs(DrawInputs(seed=0, variant=0))
@@ -231,41 +233,30 @@ class Reference:
         with torch.no_grad():
             eager = describe_value(self._run_eager())[1]
             self._has_ties = measure_choices(eager, self._find_choices(eager)) > _RARE
-        return self.compile(Compile()) if request.compiles else Done()
+        return Done()
+
+    def precompile(self, request: Precompile) -> Done:
+        """Build what `compile` will need, as far as that goes without the device."""
+        if self._fits and not self._is_precompiled and Contestant.COMPILED not in self._lanes:
+            self._is_precompiled = True
+            precompile(self._model, self._copy_inputs(torch.clone))
+        return Done()
 
     def compile(self, request: Compile) -> Done:
-        """Compile with torch.compile and run it once; later calls in the same mode get the same outcome."""
-        if request.mode is not self._compile_mode:
-            self._compile_mode, self._compile_error = request.mode, None
-            if self._lanes.pop(Contestant.COMPILED, None) is not None:
-                torch._dynamo.reset()
+        """Compile with torch.compile and run it once; later calls get the same outcome, whatever the mode."""
         if self._compile_error is not None:
             raise self._compile_error
         if Contestant.COMPILED not in self._lanes:
             try:
-                compiled = self._try_to_compile()
+                compiled = compile_model(self._model, self._copy_inputs(torch.clone), mode=request.mode)
             except Exception as error:
                 self._compile_error = error
                 raise
+            self._device.synchronize()
             gc.collect()
             gc.freeze()
             self._lanes[Contestant.COMPILED] = Lane(compiled, self._device)
         return Done()
-
-    def _try_to_compile(self) -> Any:  # noqa: ANN401
-        compiled: Any = torch.compile(self._model, mode=self._compile_mode.value)
-        try:
-            with torch.no_grad():
-                compiled(*self._copy_inputs(torch.clone))
-        except Exception:
-            if torch._inductor.config.cpp.vec_isa_ok is None:
-                raise
-            # It may be that the processor has instructions which the compiler does not know: let it try.
-            torch._inductor.config.cpp.vec_isa_ok = None
-            torch._dynamo.reset()
-            return self._try_to_compile()
-        self._device.synchronize()
-        return compiled
 
     def stage(self, request: Stage) -> Done:
         """Copy the current inputs, or what lies in the inbox, to fresh addresses."""

@@ -12,7 +12,16 @@ from cuda_agent.judge.gatekeeper import hint_at_dtype
 from cuda_agent.judge.inputs import VARIANTS
 from cuda_agent.judge.policy import JudgePolicy
 from cuda_agent.judge.process import ChildError, ChildProcess
-from cuda_agent.judge.protocol import CheckTask, DrawInputs, DrawWeights, Expect, OpenTask, Prepare, Warm
+from cuda_agent.judge.protocol import (
+    CheckTask,
+    DrawInputs,
+    DrawWeights,
+    Expect,
+    OpenTask,
+    Precompile,
+    Prepare,
+    Warm,
+)
 from cuda_agent.judge.replies import Described, Done, Expected, Prepared, TaskChecked, TaskOpened
 from cuda_agent.judge.result import TaskResult, TaskStatus
 from cuda_agent.tasks.target import Target
@@ -45,7 +54,6 @@ class TaskProcess:
         self._prepare = prepare
         self._policy = policy
         self._start = start
-        self._warms = self._is_warm = False
         self._child: ChildProcess | None = None
         self._prepared: Prepared | None = None
         self._opened: TaskOpened | None = None
@@ -75,30 +83,43 @@ class TaskProcess:
         """Whether the task will never be judged; memory may be free, and a crash not come, the next time."""
         return self.result is not None and self.result.status is TaskStatus.FAULTY
 
-    def prewarm(self, *, compiles: bool) -> None:
-        """Start it, and perhaps have it compile, without waiting."""
-        if not self.is_refused:
-            child = self._ensure()
-            if not self._warms:
-                child.send(Warm(compiles=compiles))
-                self._warms = True
+    def start(self) -> None:
+        """Start it without waiting, up to where it would need the device for the task."""
+        if self._child is None and not self.is_refused:
+            self._child = self._start(find_compile_cache(self.task))
+            self._child.send(self._prepare)
 
     def check(self) -> TaskResult:
-        """Put the task before the gate: once, before any submission is loaded, and without compiling it.
+        """Put the task before the gate and warm it: once, before any submission is loaded.
 
         Raises:
             InfrastructureError: this machine could not even start the process.
         """
-        if self.result is None or (self._opened is None and not self.is_refused):
-            self.result = self._receive_result(self._ensure())
+        if not self.is_refused and self._opened is None:
+            self.start()
+            self.result = self._open(self.child)
             if not self.result.is_judged:
                 self.forget()
+        assert self.result is not None
         return self.result
 
-    def finish_warming(self) -> TaskResult:
-        """Wait until it is warm, and see whether the task still fits."""
+    def precompile(self) -> TaskResult:
+        """Have it build what torch.compile will need, which takes no device."""
+        try:
+            self.child.ask(Precompile(), Done, timeout_s=_TIMEOUT_S)
+        except ChildError as error:
+            # What the compiler refuses shows again, with its reason, when it is really needed.
+            if error.how != "failed":
+                self.forget()
+                self.result = _blame(error, "could not be compiled")
         assert self.result is not None, "check comes first"
-        self.result = self._await_warm() or self._check_memory() or self.result
+        return self.result
+
+    def check_room(self) -> TaskResult:
+        """Whether the task still fits; memory comes and goes."""
+        assert self.result is not None, "check comes first"
+        if self.result.is_judged:
+            self.result = self._check_memory() or self.result
         return self.result
 
     def try_alone(self) -> TaskResult:
@@ -122,30 +143,25 @@ class TaskProcess:
         if self._child is not None:
             self._child.close()
         self._child = self._prepared = self._opened = None
-        self._warms = self._is_warm = False
 
     def allow_bytes(self) -> int:
         """How much memory the task may need, at present."""
         return read_available_bytes(self._prepare.target) // _COPIES
 
-    def _ensure(self) -> ChildProcess:
-        """The process, asked to open the task and to put it before the gate."""
-        if self._child is None:
-            self._child = self._start(find_compile_cache(self.task))
-            self._child.send(self._prepare)
-            self._child.send(OpenTask(source=self.task.source, memory_bytes=self.allow_bytes()))
-            self._child.send(CheckTask(policy=self._policy))
-        return self._child
-
-    def _receive_result(self, child: ChildProcess) -> TaskResult:
+    def _open(self, child: ChildProcess) -> TaskResult:
         self._prepared = receive_prepared(child)
+        step = "could not be opened"
         try:
-            self._opened = child.receive(TaskOpened, timeout_s=_LOAD_TIMEOUT_S)
-            found = child.receive(TaskChecked, timeout_s=_TIMEOUT_S).result
+            request = OpenTask(source=self.task.source, memory_bytes=self.allow_bytes())
+            self._opened = child.ask(request, TaskOpened, timeout_s=_LOAD_TIMEOUT_S)
+            step = "failed"
+            found = child.ask(CheckTask(policy=self._policy), TaskChecked, timeout_s=_TIMEOUT_S).result
+            if found.is_judged:
+                child.ask(Warm(), Done, timeout_s=_TIMEOUT_S)
         except ChildError as error:
             if error.lacks_room:
                 raise InfrastructureError(f"no room for the reference's process: {error.reason}") from error
-            return _blame(error, "failed" if self._opened else "could not be opened")
+            return _blame(error, step)
         return self._check_memory() or found
 
     def _check_memory(self) -> TaskResult | None:
@@ -158,19 +174,6 @@ class TaskProcess:
             f"needs about {_COPIES} times that; "
             f"{read_available_bytes(self._prepare.target) / gib:.2f} GiB are free here",
         )
-
-    def _await_warm(self) -> TaskResult | None:
-        if not self._warms or self._is_warm:
-            return None
-        try:
-            self.child.receive(Done, timeout_s=_TIMEOUT_S)
-        except ChildError as error:
-            # Whatever else it could not do shows again, with its reason, when it is really needed.
-            if error.how != "failed":
-                self.forget()
-                return _blame(error, "could not be opened")
-        self._is_warm = True
-        return None
 
 
 def receive_prepared(child: ChildProcess) -> Prepared:
