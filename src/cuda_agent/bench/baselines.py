@@ -27,6 +27,8 @@ class BaselineStatus(StrEnum):
 
     TIMED = "timed"
     """Both have times."""
+    BLUNT = "blunt"
+    """Both have times, which scatter too much to be of use: the machine was busy."""
     EAGER_ALONE = "eager_alone"
     """torch.compile cannot run the reference in this mode."""
     REFUSED = "refused"
@@ -138,7 +140,7 @@ def _build_row(
         return row.model_copy(update={"status": status, "reason": found.reason})
     return row.model_copy(
         update={
-            "status": BaselineStatus.TIMED if found.compiled else BaselineStatus.EAGER_ALONE,
+            "status": find_status(found),
             "reason": found.compile_error,
             "eager_ms": found.eager.median_ms,
             "compiled_ms": found.compiled.median_ms if found.compiled else None,
@@ -149,6 +151,13 @@ def _build_row(
             "measured": found.measured,
         }
     )
+
+
+def find_status(found: Baseline) -> BaselineStatus:
+    """What times amount to."""
+    if found.compiled is None:
+        return BaselineStatus.EAGER_ALONE
+    return BaselineStatus.TIMED if found.is_useful else BaselineStatus.BLUNT
 
 
 _TEXT, _NUMBER, _WHOLE = pyarrow.string(), pyarrow.float64(), pyarrow.int64()
