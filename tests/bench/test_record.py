@@ -8,6 +8,8 @@ from cuda_agent.judge.result import (
     ProfileResult,
     ProfileStatus,
     Ratio,
+    TaskResult,
+    TaskStatus,
     Timing,
     VerifyResult,
     VerifyStatus,
@@ -117,3 +119,21 @@ def test_the_paper_policy_is_flagged() -> None:
     assert flags == (Flag.LOOSE_PRECISION, Flag.FIXED_TOLERANCE)
     again = add_flags(record(evaluate(profiled=profile())), Flag.GATE, Flag.GATE)
     assert again.flags == (Flag.GATE,)
+
+
+def test_a_task_at_fault_says_so_and_blames_no_one() -> None:
+    refused = TaskResult(status=TaskStatus.FAULTY, reason="zeros would pass for its output")
+    evaluation = evaluate(verify=VerifyStatus.TASK_ERROR).model_copy(update={"task": refused})
+    assert evaluation.is_task_at_fault
+    found = record(evaluation)
+    assert (found.status, found.flags) == (RecordStatus.TASK_ERROR, (Flag.GATE,))
+    assert found.gate_reason == "zeros would pass for its output"
+
+
+def test_what_the_judge_flags_of_a_task_is_kept() -> None:
+    flagged = TaskResult(
+        status=TaskStatus.FLAGGED, flags=("a wasteful reference",), cheaper_form="a sum", cheaper_gain=3.0
+    )
+    found = record(evaluate(profiled=profile()).model_copy(update={"task": flagged}))
+    assert (found.status, found.flags) == (RecordStatus.CORRECT, (Flag.WASTEFUL_REFERENCE,))
+    assert found.notes == ("a wasteful reference",)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from cuda_agent.bench.record import RecordStatus
-from cuda_agent.bench.summary import summarise
+from cuda_agent.bench.record import Flag, RecordStatus
+from cuda_agent.bench.summary import list_refused, summarise
 from tests.bench.conftest import BuildRecord
 
 
@@ -31,3 +31,31 @@ def test_many_tries_have_their_estimates(build: BuildRecord) -> None:
 def test_nothing_is_an_error() -> None:
     with pytest.raises(ValueError, match="no record"):
         summarise([])
+
+
+def test_what_the_gate_refuses_is_missing_from_rows_of_their_own(build: BuildRecord) -> None:
+    refused = {"status": RecordStatus.TASK_ERROR, "flags": (Flag.GATE,)}
+    tries = [
+        build("a-0", 2.0, level=1),
+        build("b-0", level=1, **refused),
+        build("b-0", level=1, number=1, **refused),
+        build("c-0", 2.0, level=2),
+    ]
+    rows = summarise(tries)
+    assert [(row.population.value, row.level, row.tasks, row.passed.value) for row in rows] == [
+        ("all", 0, 3, pytest.approx(2 / 3)),
+        ("all", 1, 2, 0.5),
+        ("all", 2, 1, 1.0),
+        ("worth judging", 0, 2, 1.0),
+        ("worth judging", 1, 1, 1.0),
+        ("worth judging", 2, 1, 1.0),
+    ]
+    assert [record.task_id for record in list_refused(tries)] == ["b-0"]
+
+
+def test_each_judge_has_its_rows(build: BuildRecord) -> None:
+    rows = summarise([build("a-0", judge="strict"), build("a-0", 2.0, judge="paper")])
+    assert [(row.judge, row.tasks, row.passed.value) for row in rows] == [
+        ("strict", 1, 0.0),
+        ("paper", 1, 1.0),
+    ]

@@ -2,8 +2,12 @@
 
 from pathlib import Path
 
+import pytest
+import torch
+from torch.utils._pytree import tree_leaves
+
 from cuda_agent.bench.gate import Basis, Survey
-from cuda_agent.bench.survey import estimate_cost, run_gate, survey
+from cuda_agent.bench.survey import BEARABLE_S, _choose_form, _Counter, estimate_cost, run_gate, survey
 from cuda_agent.judge.gate import find_fault
 
 SUITE = Path(__file__).parents[1] / "suite"
@@ -75,3 +79,38 @@ def test_recurrent_layers_are_counted_from_outside() -> None:
         code.replace("rand(8, 100)", "rand(8, 300, 100)").replace("self.linear(x)", "self.linear(x)[0]")
     )
     assert cost.facts.flops == 2 * 8 * 300 * 3 * (10 * 100 + 10 * 10)
+
+
+@pytest.mark.parametrize("layer", ["RNN", "GRU", "LSTM"])
+@pytest.mark.parametrize("options", ["", ", batch_first=True", ", bidirectional=True, num_layers=3"])
+@pytest.mark.parametrize("shape", [(7, 5, 6), (7, 6)])
+def test_a_recurrent_layer_says_what_it_really_returns(
+    layer: str, options: str, shape: tuple[int, ...]
+) -> None:
+    build = eval(f"lambda: torch.nn.{layer}(6, 4{options})", {"torch": torch})
+    real = tree_leaves(build()(torch.randn(shape)))
+    with torch.device("meta"):
+        module = build()
+        _Counter().skip_steps(module)
+        told = tree_leaves(module(torch.randn(shape)))
+    assert [value.shape for value in told] == [value.shape for value in real]
+
+
+def test_a_long_sequence_takes_no_time_to_be_counted() -> None:
+    code = PRODUCT.replace("torch.nn.Linear(n, 10, bias=False)", "torch.nn.LSTM(n, 10, 6, batch_first=True)")
+    code = code.replace("rand(8, 100)", "rand(8, 1 << 20, 100)").replace(
+        "self.linear(x)", "self.linear(x)[0]"
+    )
+    cost = estimate_cost(code)
+    assert cost.facts.output_bytes == 4 * (8 * (1 << 20) * 10 + 1)
+    assert cost.likely_s < cost.seconds
+
+
+def test_a_form_too_long_only_if_no_weight_matters_is_borne() -> None:
+    many = "torch.nn.Sequential(*(torch.nn.Linear(n, n) for _ in range(32)))"
+    code = PRODUCT.replace("torch.nn.Linear(n, 10, bias=False)", many).replace("(8, 100)", "(1 << 16, 100)")
+    cost = estimate_cost(code)
+    assert cost.likely_s < BEARABLE_S < cost.seconds
+    found = _choose_form(code, cost)
+    assert found is not None
+    assert found.source == code

@@ -25,7 +25,10 @@ def test_words_that_are_not_understood_are_wrong_use(tmp_path: Path) -> None:
     for words in ((), ("gate",), ("compare", "a"), ("gate", "a", "b")):
         ended = run(*words)
         assert ended.returncode == 2
-        assert "bench takes SUITE, gate SUITE, report RUN or compare A B" in ended.stderr
+        assert (
+            "bench takes SUITE, judge SUITE SOLUTIONS, baselines SUITE, gate SUITE, report RUN or compare A B"
+            in ended.stderr
+        )
     assert "no such suite" in run(tmp_path / "absent").stderr
     assert "--resume needs --out" in run(SUITE, "--resume", "--target", "cpu").stderr
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from cuda_agent.judge.gate import GateMeasurement, find_fault, measure_gate, summarise_output
+from cuda_agent.judge.gate import GateMeasurement, changes, find_fault, measure_gate, summarise_output
 
 
 class Net(torch.nn.Module):
@@ -15,7 +15,7 @@ class Net(torch.nn.Module):
         self.expression = expression
 
     def forward(self, x: torch.Tensor, y: torch.Tensor) -> object:
-        return eval(self.expression, {"torch": torch, "h": self.layer(x), "x": x, "y": y})
+        return eval(self.expression, {"torch": torch, "self": self, "h": self.layer(x), "x": x, "y": y})
 
 
 def measure(expression: str) -> GateMeasurement:
@@ -63,10 +63,34 @@ def test_a_softmax_over_a_long_axis_is_dropped() -> None:
 
 
 def test_a_weight_without_effect_is_named_but_no_fault() -> None:
-    found = measure("h - h.mean(0) + y")
-    assert found.ignored_weights == ("layer.bias",)
+    found = measure("h - torch.nn.functional.linear(x, self.layer.weight) + x[:, :6] + y")
+    assert found.ignored_weights == ("layer.weight",)
     assert found.weights == 2
     assert find_fault(found) == ""
+
+
+def test_weights_are_exchanged_until_one_matters() -> None:
+    calls = 0
+
+    def count(*_: object) -> None:
+        nonlocal calls
+        calls += 1
+
+    net = torch.nn.Sequential(*(torch.nn.Linear(8, 8) for _ in range(20)))
+    net.register_forward_hook(count)
+    with torch.no_grad():
+        found = measure_gate(net, [torch.randn(4, 8)], fresh=[torch.randn(4, 8)])
+    assert (found.weights, found.ignored_weights, calls) == (40, (), 3)
+
+
+def test_one_row_that_differs_is_found_where_few_places_say_the_opposite() -> None:
+    same = torch.zeros(1000, 1000) + torch.arange(1000.0)
+    other = same.clone()
+    other[501, 7] += 1.0
+    assert not changes([same], [same.clone()])
+    assert changes([same], [other])
+    assert summarise_output(same).flat_axes == (0,)
+    assert summarise_output(other).flat_axes == ()
 
 
 def test_other_kinds_of_tensors() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from cuda_agent.judge import wired_process
 from cuda_agent.judge.census import find_processes_below
 from cuda_agent.judge.policy import Precision
 from cuda_agent.judge.process import ChildProcess, _build_environment
@@ -16,7 +17,7 @@ from cuda_agent.tasks.target import Target
 
 
 def read_states(child: ChildProcess) -> set[str]:
-    pids = find_processes_below(child._running.pid)
+    pids = find_processes_below(child._process.running.pid)
     assert pids
     return {Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] for pid in pids}
 
@@ -43,7 +44,7 @@ def test_a_child_is_given_what_the_document_says_and_no_more(
     told = set(re.findall(r"`([A-Z][A-Z_]+)`", section.split("\n## ")[0]))
     for target in Target:
         for cache in (None, tmp_path):
-            asked = _build_environment(target, 3, cache=cache)
+            asked = wired_process._build_environment(target, 3) | _build_environment(target, cache=cache)
             given = build_environment(asked, home=tmp_path, gpu=target is Target.CUDA)
             assert given.keys() <= told
             assert {"OMP_NUM_THREADS", "PATH", "HOME"} <= given.keys()

@@ -30,7 +30,7 @@ def children(sandbox: Sandbox, tmp_path: Path) -> Iterator[tuple[ChildProcess, C
 
 def is_running(child: ChildProcess) -> bool:
     """Whether all of a child's processes run; none may be in between."""
-    moving = {is_moving(pid) for pid in find_processes_below(child._running.pid)}
+    moving = {is_moving(pid) for pid in find_processes_below(child._process.running.pid)}
     assert len(moving) == 1
     return moving.pop()
 

@@ -5,8 +5,12 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Literal
 
+from cuda_agent.bench.record import BenchRecord, Flag, add_flags
 from cuda_agent.config import Record
 from cuda_agent.judge.gate import GateMeasurement
+
+MEMORY_BYTES = 3 << 30
+"""A form of a task that should take more memory is never run."""
 
 
 class Basis(StrEnum):
@@ -98,6 +102,22 @@ class GateRecord(Record):
     """What the task takes at its full sizes; None where that could not be found."""
     seconds: float = 0.0
     """How long looking took."""
+
+
+def flag_gated(records: Sequence[BenchRecord], gate: Sequence[GateRecord]) -> tuple[BenchRecord, ...]:
+    """The records with what a survey found of their tasks, joined by task id."""
+    by_task = {found.task_id: found for found in gate}
+    return tuple(_flag(record, by_task.get(record.task_id)) for record in records)
+
+
+def _flag(record: BenchRecord, found: GateRecord | None) -> BenchRecord:
+    if found is None or found.standing is Standing.PASSES:
+        return record
+    flag = Flag.GATE if found.standing is Standing.FAILS else Flag.GATE_UNKNOWN
+    form = f" [as {found.changes}]" if found.changes else ""
+    return add_flags(record, flag).model_copy(
+        update={"gate_reason": record.gate_reason or found.reason + form}
+    )
 
 
 def describe_gate(records: Sequence[GateRecord]) -> str:

@@ -13,13 +13,13 @@ from cuda_agent.agent.job import RESULTS, Job
 from cuda_agent.agent.outcome import JobOutcome
 from cuda_agent.agent.record import TRAJECTORIES
 from cuda_agent.agent.trajectory import Trajectory
+from cuda_agent.bench.judged import JudgedConfig, load_judged
 from cuda_agent.bench.record import BenchRecord, RecordStatus, build_record
 from cuda_agent.bench.suite import Suite, SuiteTask
 from cuda_agent.environment import batch
 from cuda_agent.environment.batch import BatchConfig, BatchResult
 from cuda_agent.errors import UserError
 from cuda_agent.rundir import read_records, read_saved_config
-from cuda_agent.tasks.target import Target
 
 RECORDS = "records.jsonl"
 """Where a benchmark's folder keeps its records."""
@@ -35,7 +35,9 @@ def load_records(path: Path) -> tuple[BenchRecord, ...]:
     """
     if path.is_file():
         records = read_records(path, BenchRecord)
-    elif "pairs" in (config := read_saved_config(path)["config"]):
+    elif "judges" in (config := read_saved_config(path)["config"]):
+        records = load_judged(path, JudgedConfig.model_validate(config))
+    elif "pairs" in config:
         records = _read_batch(path, BatchConfig.model_validate(config))
     else:
         records = _read_job(path, _parse_job(path, config))
@@ -62,26 +64,21 @@ def _read_job(path: Path, job: Job) -> tuple[BenchRecord, ...]:
     records: dict[str, list[BenchRecord]] = {task.task_id: [] for task in job.tasks}
     for found in read_records(path / TRAJECTORIES, Trajectory):
         if found.task_id in records:
-            records[found.task_id].append(_build_from_episode(found, places[found.task_id]))
+            records[found.task_id].append(_build_from_episode(found, places[found.task_id], job=job))
     for task_id, tries in records.items():
         if not tries:
             reason = failures.get(task_id, "no episode was finished")
             status = RecordStatus.MACHINE_ERROR if task_id in failures else RecordStatus.MISSING
-            policy, target = job.episode.policy, job.episode.target
-            tries.append(
-                _build_empty(places[task_id], policy=policy, target=target, status=status, reason=reason)
-            )
+            tries.append(_build_empty(places[task_id], job, status=status, reason=reason))
     return tuple(
         record for tries in records.values() for record in sorted(tries, key=lambda each: each.number)
     )
 
 
-def _build_from_episode(found: Trajectory, each: SuiteTask) -> BenchRecord:
+def _build_from_episode(found: Trajectory, each: SuiteTask, *, job: Job) -> BenchRecord:
     if found.final is None:
         reason = f"nothing was submitted ({found.stop_reason.value}: {found.stop_detail})"
-        empty = _build_empty(
-            each, policy=found.policy, target=found.target, status=RecordStatus.MISSING, reason=reason
-        )
+        empty = _build_empty(each, job, status=RecordStatus.MISSING, reason=reason)
         return empty.model_copy(update={"number": found.episode})
     return build_record(
         found.final,
@@ -93,17 +90,15 @@ def _build_from_episode(found: Trajectory, each: SuiteTask) -> BenchRecord:
     )
 
 
-def _build_empty(
-    each: SuiteTask, *, policy: str, target: Target, status: RecordStatus, reason: str
-) -> BenchRecord:
+def _build_empty(each: SuiteTask, job: Job, *, status: RecordStatus, reason: str) -> BenchRecord:
     return BenchRecord(
         task_id=each.task.task_id,
         place=each.place,
         level=each.level,
         problem=each.problem,
-        policy=policy,
-        judge="",
-        target=target,
+        policy=job.episode.policy,
+        judge=job.episode.judge,
+        target=job.episode.target,
         status=status,
         reason=reason,
     )

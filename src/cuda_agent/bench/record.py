@@ -5,7 +5,7 @@ from enum import StrEnum
 from cuda_agent.config import Record
 from cuda_agent.environment.result import Evaluation, Stage
 from cuda_agent.judge.policy import load_policy
-from cuda_agent.judge.result import ProfileStatus, Ratio, Timing, VerifyStatus
+from cuda_agent.judge.result import ProfileStatus, Ratio, TaskStatus, Timing, VerifyStatus
 from cuda_agent.tasks.target import Target
 
 
@@ -46,7 +46,7 @@ class Flag(StrEnum):
     WIDE_INTERVAL = "wide_interval"
     """The speed-up's interval reaches from below to above the 5 % rule."""
     WASTEFUL_REFERENCE = "wasteful_reference"
-    """Eager takes over 10 times the floor: much of a speed-up may be owed to how the reference is written."""
+    """Eager takes over 10 times the floor, or a cheaper form gives the same: that may explain a speed-up."""
 
 
 class BenchRecord(Record):
@@ -65,7 +65,7 @@ class BenchRecord(Record):
     policy: str
     """Who made the solution."""
     judge: str
-    """The judge policy, `strict` or `paper`; empty where nothing was judged."""
+    """The judge policy, `strict` or `paper`, also where nothing came to be judged."""
     target: Target
     """Where it ran."""
     status: RecordStatus
@@ -90,6 +90,12 @@ class BenchRecord(Record):
     """What a reader should know."""
     submission_sha: str = ""
     """Content hash of what was judged."""
+    solution: str = ""
+    """Where a solution made elsewhere was found."""
+    gate_reason: str = ""
+    """Why the gate refuses the task, if it does."""
+    notes: tuple[str, ...] = ()
+    """What the judge's gate says of a task that it lets through."""
     device: str = ""
     """The device's name."""
     versions: dict[str, str] = {}
@@ -138,8 +144,23 @@ def build_record(
         verdict=evaluation.verdict,
         reason=evaluation.reason,
         submission_sha=evaluation.submission_sha,
+        flags=_list_task_flags(evaluation),
+        gate_reason=evaluation.task.reason if evaluation.task else "",
+        notes=evaluation.task.flags if evaluation.task else (),
     )
     return _add_times(record, evaluation) if status is RecordStatus.CORRECT else record
+
+
+def _list_task_flags(evaluation: Evaluation) -> tuple[Flag, ...]:
+    task = evaluation.task
+    if task is None:
+        return ()
+    found = {
+        Flag.GATE: task.status is TaskStatus.FAULTY,
+        Flag.GATE_UNKNOWN: task.status in (TaskStatus.FAILED, TaskStatus.DOES_NOT_FIT),
+        Flag.WASTEFUL_REFERENCE: bool(task.cheaper_form),
+    }
+    return tuple(flag for flag in Flag if found.get(flag))
 
 
 def find_status(evaluation: Evaluation) -> RecordStatus:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from enum import StrEnum
 
 from cuda_agent.agent.estimators import list_ks
 from cuda_agent.bench.metrics import (
@@ -19,8 +20,17 @@ from cuda_agent.bench.metrics import (
     compute_pass_rate,
     group_by_task,
 )
-from cuda_agent.bench.record import BenchRecord
+from cuda_agent.bench.record import BenchRecord, Flag
 from cuda_agent.config import Record
+
+
+class Tasks(StrEnum):
+    """Which tasks a row is of."""
+
+    ALL = "all"
+    """Every task; one that the gate refuses counts as not solved."""
+    WORTH_JUDGING = "worth judging"
+    """Those that the gate, the judge's own or a survey's, does not refuse: the others are missing."""
 
 
 class Row(Record):
@@ -28,6 +38,10 @@ class Row(Record):
 
     level: int
     """Which; 0 for all."""
+    judge: str
+    """The judge policy; several, joined by commas, where records of several are told as one."""
+    population: Tasks
+    """Of which tasks."""
     tasks: int
     """How many tasks there are."""
     tries: int
@@ -49,19 +63,46 @@ class Row(Record):
 
 
 def summarise(tries: Sequence[BenchRecord]) -> tuple[Row, ...]:
-    """The row of all tries, then one for each level.
+    """For each judge policy the row of all tries, then one for each level.
+
+    Where the gate refuses some task, but not all, the same follows without those.
 
     Raises:
         ValueError: there is none.
     """
-    levels = sorted({record.level for record in tries} - {0})
-    rows = [build_row(tries)]
-    for level in levels:
-        rows.append(build_row([record for record in tries if record.level == level], level=level))
+    if not tries:
+        raise ValueError("there is nothing to summarise: no record was given")
+    rows = []
+    for judge in dict.fromkeys(record.judge for record in tries):
+        judged = [record for record in tries if record.judge == judge]
+        rows += _build_rows(judged, Tasks.ALL)
+        refused = {record.task_id for record in list_refused(judged)}
+        kept = [record for record in judged if record.task_id not in refused]
+        if refused and kept:
+            rows += _build_rows(kept, Tasks.WORTH_JUDGING)
     return tuple(rows)
 
 
-def build_row(tries: Sequence[BenchRecord], *, level: int = 0) -> Row:
+def list_refused(tries: Sequence[BenchRecord]) -> tuple[BenchRecord, ...]:
+    """One record of each task that the gate refuses, in order."""
+    refused = {record.task_id: record for record in reversed(tries) if Flag.GATE in record.flags}
+    return tuple(reversed(refused.values()))
+
+
+def _build_rows(tries: Sequence[BenchRecord], population: Tasks) -> list[Row]:
+    levels = sorted({record.level for record in tries} - {0})
+    return [
+        build_row(tries, population=population),
+        *(
+            build_row(
+                [record for record in tries if record.level == level], level=level, population=population
+            )
+            for level in levels
+        ),
+    ]
+
+
+def build_row(tries: Sequence[BenchRecord], *, level: int = 0, population: Tasks = Tasks.ALL) -> Row:
     """The numbers of some tries.
 
     Raises:
@@ -72,6 +113,8 @@ def build_row(tries: Sequence[BenchRecord], *, level: int = 0) -> Row:
     ks = list_ks(most) if most > 1 else ()
     return Row(
         level=level,
+        judge=", ".join(sorted({record.judge for record in tries})),
+        population=population,
         tasks=len(best),
         tries=len(tries),
         statuses=dict(Counter(record.status.value for record in best)),

@@ -7,7 +7,7 @@ or else of the least changed stand-in that is.
 
 import gc
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import flop_registry
 
-from cuda_agent.bench.gate import Basis, Facts, Survey, Surveyed
+from cuda_agent.bench.gate import MEMORY_BYTES, Basis, Facts, Survey, Surveyed
 from cuda_agent.bench.stand_in import StandIn, list_stand_ins
 from cuda_agent.judge.child import connect
 from cuda_agent.judge.gate import GateMeasurement, measure_gate
@@ -28,8 +28,6 @@ COMFORTABLE_S = 3.0
 """A form of a task that should take less is taken at once."""
 BEARABLE_S = 40.0
 """A form that should take longer is never run."""
-MEMORY_BYTES = 3 << 30
-"""Nor is one that should take more."""
 
 _FLOPS_A_S = 4e10
 _BYTES_A_S = 4e9
@@ -45,7 +43,9 @@ class Cost:
     facts: Facts
     """What its tensors and products take."""
     seconds: float
-    """About how long."""
+    """About how long, where no weight matters and so each is exchanged in vain."""
+    likely_s: float
+    """About how long where the first one matters."""
     memory_bytes: int
     """About how much memory."""
 
@@ -79,33 +79,27 @@ def estimate_cost(code: str) -> Cost:
         program = import_source(code)
         model = _build_model(program)
         inputs = program.get_inputs()
-        outputs = _run_counted(model, inputs, counter=counter)
+        for module in model.modules():
+            if isinstance(module, torch.nn.RNNBase):
+                counter.skip_steps(module)
+        with counter:
+            outputs = model(*inputs)
     facts = Facts(
         input_bytes=_count_bytes(inputs),
         weight_bytes=_count_bytes(list(model.state_dict().values())),
         output_bytes=_count_bytes(outputs),
         flops=counter.flops,
     )
-    weights = sum(1 for _ in model.parameters())
-    forwards = 1 + len(inputs) + min(weights, _WEIGHTS_EXCHANGED)
+    exchanged = min(sum(1 for _ in model.parameters()), _WEIGHTS_EXCHANGED)
+    forwards = 1 + len(inputs) + exchanged
     forward_s = facts.flops / _FLOPS_A_S + counter.moved_bytes / _BYTES_A_S
-    drawn_bytes = 2 * (facts.weight_bytes + facts.input_bytes)
+    drawn_s = 2 * (facts.weight_bytes + facts.input_bytes) / _DRAWN_BYTES_A_S
     return Cost(
         facts=facts,
-        seconds=forwards * forward_s + drawn_bytes / _DRAWN_BYTES_A_S,
+        seconds=forwards * forward_s + drawn_s,
+        likely_s=(forwards - max(exchanged - 1, 0)) * forward_s + drawn_s,
         memory_bytes=_COPIES * (facts.moved_bytes + counter.largest_bytes),
     )
-
-
-def _run_counted(model: torch.nn.Module, inputs: Sequence[Any], *, counter: "_Counter") -> Any:  # noqa: ANN401
-    """Run forward; recurrent layers are counted from outside, for inside they are thousands of operations."""
-    recurrent = [module for module in model.modules() if isinstance(module, torch.nn.RNNBase)]
-    if not recurrent:
-        with counter:
-            return model(*inputs)
-    for module in recurrent:
-        module.register_forward_pre_hook(counter.count_recurrent)
-    return model(*inputs)
 
 
 def run_gate(code: str, *, seed: int) -> GateMeasurement:
@@ -124,7 +118,7 @@ def _choose_form(code: str, cost: Cost | None) -> StandIn | None:
     """The least changed form that is comfortable, or else the cheapest that is bearable."""
     bearable: list[tuple[float, StandIn]] = []
     for form, form_cost in _iterate_forms(code, cost):
-        if form_cost.memory_bytes > MEMORY_BYTES or form_cost.seconds > BEARABLE_S:
+        if form_cost.memory_bytes > MEMORY_BYTES or form_cost.likely_s > BEARABLE_S:
             continue
         if form_cost.seconds <= COMFORTABLE_S:
             return form
@@ -150,10 +144,21 @@ class _Counter(TorchDispatchMode):
         super().__init__()  # type: ignore[no-untyped-call]
         self.moved_bytes = self.largest_bytes = self.flops = 0
 
-    def count_recurrent(self, module: torch.nn.Module, given: Any) -> None:  # noqa: ANN401
-        """Each weight is multiplied once for each row of each step."""
-        rows = given[0].numel() // given[0].shape[-1]
-        self.flops += 2 * rows * sum(weight.numel() for weight in module.parameters() if weight.dim() > 1)
+    def skip_steps(self, module: torch.nn.RNNBase) -> None:
+        """Have a recurrent layer say what it returns, and count it, without its thousands of operations."""
+
+        def forward(given: torch.Tensor, _state: Any = None) -> Any:  # noqa: ANN401
+            self._count_recurrent(module, given)
+            return _describe_recurrent(module, given)
+
+        module.forward = forward
+
+    def _count_recurrent(self, module: torch.nn.RNNBase, given: torch.Tensor) -> None:
+        """Each step reads every weight, and multiplies each with every row."""
+        weights = [weight for weight in module.parameters() if weight.dim() > 1]
+        steps = given.shape[0] if given.dim() == 2 else given.shape[int(module.batch_first)]
+        self.flops += 2 * (given.numel() // given.shape[-1]) * sum(map(torch.Tensor.numel, weights))
+        self.moved_bytes += steps * _count_bytes(weights)
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
         kwargs = kwargs or {}
@@ -165,6 +170,18 @@ class _Counter(TorchDispatchMode):
             self.moved_bytes += made + _count_bytes((args, kwargs))
             self.largest_bytes = max(self.largest_bytes, made)
         return output
+
+
+def _describe_recurrent(module: torch.nn.RNNBase, given: torch.Tensor) -> Any:  # noqa: ANN401
+    """What a recurrent layer returns, by shape alone: outputs and last states."""
+    directions = 2 if module.bidirectional else 1
+    width = module.proj_size or module.hidden_size
+    batch = () if given.dim() == 2 else (given.shape[1 - int(module.batch_first)],)
+    outputs = given.new_empty(*given.shape[:-1], directions * width)
+    hidden = given.new_empty(directions * module.num_layers, *batch, width)
+    if module.mode != "LSTM":
+        return outputs, hidden
+    return outputs, (hidden, given.new_empty(directions * module.num_layers, *batch, module.hidden_size))
 
 
 def _build_model(program: Any) -> torch.nn.Module:  # noqa: ANN401

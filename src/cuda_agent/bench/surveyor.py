@@ -1,25 +1,27 @@
-"""Looks at a suite's tasks in a sandboxed process that outlives them; a crash costs only the one."""
+"""Looks at a suite's tasks in sandboxed processes that outlive them; a crash costs only the one."""
 
 import os
 import shutil
-import socket
-import sys
 import tempfile
 import time
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from queue import SimpleQueue
 from types import TracebackType
 from typing import Self
 
 from pydantic import TypeAdapter
 
-import cuda_agent
-from cuda_agent.bench.gate import Basis, GateRecord, Standing, Survey, Surveyed
+from cuda_agent.bench.gate import MEMORY_BYTES, Basis, GateRecord, Standing, Survey, Surveyed
 from cuda_agent.bench.suite import SuiteTask
 from cuda_agent.errors import ProtocolError
-from cuda_agent.judge.child import SOCKET_FD_VARIABLE
 from cuda_agent.judge.gate import find_fault
-from cuda_agent.judge.wire import Wire
-from cuda_agent.sandbox.protocol import Command, Limits, Mount, Running, Sandbox
+from cuda_agent.judge.wired_process import KEPT_HEAP, WiredProcess
+from cuda_agent.sandbox.protocol import Sandbox
+from cuda_agent.tasks.target import Target
+from cuda_agent.workers.cores import count_cores
 
 LIMIT_S = 180.0
 """Seconds that one task may take; much longer than any should."""
@@ -36,13 +38,12 @@ class Surveyor:
         self._limit_s = limit_s
         self._folder = Path(tempfile.mkdtemp(prefix="cuda-agent-survey-"))
         self._folder.chmod(0o755)
-        self._running: Running | None = None
-        self._wire: Wire | None = None
+        self._process: WiredProcess | None = None
 
     def survey(self, each: SuiteTask) -> GateRecord:
         """Where a task stands; one that ends or stops its process is UNKNOWN, and says so."""
         start_s = time.monotonic()
-        wire = self._wire or self._start()
+        wire = (self._process or self._start()).wire
         try:
             wire.send(Survey(code=each.task.source))
             found = wire.receive(_SURVEYED, timeout_s=self._limit_s)
@@ -78,33 +79,62 @@ class Surveyor:
         """End the process."""
         self.close()
 
-    def _start(self) -> Wire:
-        ours, theirs = socket.socketpair()
-        scratch = Path(tempfile.mkdtemp(prefix="scratch-", dir=self._folder))
-        command = Command(
-            argv=[sys.executable, "-P", "-m", _PROGRAM],
-            cwd=scratch,
-            mounts=[Mount(path=scratch, writable=True)],
-            env={
-                SOCKET_FD_VARIABLE: str(theirs.fileno()),
-                "PYTHONPATH": str(Path(cuda_agent.__file__).parents[1]),
-                "OMP_NUM_THREADS": str(len(os.sched_getaffinity(0))),
-                "CUDA_VISIBLE_DEVICES": "",
-                "HF_HUB_OFFLINE": "1",
-            },
-            pass_fds=[theirs.fileno()],
-            limits=Limits(
-                memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"), processes=1024
-            ),
+    def _start(self) -> WiredProcess:
+        self._process = WiredProcess(
+            [_PROGRAM],
+            sandbox=self._sandbox,
+            target=Target.CPU,
+            scratch=Path(tempfile.mkdtemp(prefix="scratch-", dir=self._folder)),
+            env=KEPT_HEAP | {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"},
         )
-        self._running = self._sandbox.start(command, scratch.with_suffix(".log"))
-        theirs.close()
-        self._wire = Wire(ours)
-        return self._wire
+        return self._process
 
     def _stop(self) -> None:
-        if self._running is not None:
-            self._running.kill()
-        if self._wire is not None:
-            self._wire.close()
-        self._running = self._wire = None
+        if self._process is not None:
+            self._process.close()
+        self._process = None
+
+
+def survey_suite(
+    tasks: Sequence[SuiteTask], *, sandbox: Sandbox, surveyors: int | None = None
+) -> Generator[GateRecord, None, None]:
+    """Where each of these tasks stands, as it becomes known; the later levels first, which take longest.
+
+    Args:
+        tasks: what to look at.
+        sandbox: how the processes are contained.
+        surveyors: how many tasks are looked at at once; by default as many as cores and memory bear.
+    """
+    later_first = sorted(tasks, key=lambda each: -each.level)
+    count = surveyors or _count_surveyors()
+    with ExitStack() as ending, ThreadPoolExecutor(count) as pool:
+        idle: SimpleQueue[Surveyor] = SimpleQueue()
+        for _ in range(count):
+            idle.put(ending.enter_context(Surveyor(sandbox=sandbox)))
+
+        def survey(each: SuiteTask) -> GateRecord:
+            surveyor = idle.get()
+            try:
+                return surveyor.survey(each)
+            finally:
+                idle.put(surveyor)
+
+        with _abandoning(pool, ending):
+            for future in as_completed([pool.submit(survey, each) for each in later_first]):
+                yield future.result()
+
+
+@contextmanager
+def _abandoning(pool: ThreadPoolExecutor, ending: ExitStack) -> Iterator[None]:
+    """Whoever stops listening waits for nothing: what has not begun is dropped, what has begun is ended."""
+    try:
+        yield
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        ending.close()
+
+
+def _count_surveyors() -> int:
+    """One for each core, as far as memory bears it."""
+    memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return max(1, min(count_cores(), memory_bytes // (2 * MEMORY_BYTES)))

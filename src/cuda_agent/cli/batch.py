@@ -42,7 +42,7 @@ def _run(pairs: Sequence[Pair], config: BatchConfig, *, run: RunDir, host_worker
     finished = {result.pair_id for result in read_results(run) if result.status is OutcomeStatus.DONE}
     with WorkerPool(workers) as pool:
         left = len(pairs) - len(finished & {pair.pair_id for pair in pairs})
-        _show(evaluate_pairs(pairs, config, pool=pool, run=run), left=left, console=console)
+        show_results(evaluate_pairs(pairs, config, pool=pool, run=run), left=left, console=console)
         for cause in pool.causes:
             console.print(f"left out: {escape(make_printable(cause))}")
     table = write_table(run)
@@ -55,7 +55,8 @@ def _run(pairs: Sequence[Pair], config: BatchConfig, *, run: RunDir, host_worker
     return ExitCode.INFRASTRUCTURE if failed else ExitCode.DONE
 
 
-def _show(results: Iterable[BatchResult], *, left: int, console: Console) -> None:
+def show_results(results: Iterable[BatchResult], *, left: int, console: Console) -> None:
+    """Show results as they come, of which so many are left to come, with how long that may take."""
     start_s = shown_s = time.monotonic()
     counts: Counter[str] = Counter()
     with console.status("starting workers") as status:

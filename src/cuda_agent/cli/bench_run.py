@@ -6,12 +6,11 @@ from cuda_agent.agent.job import Job, run_job
 from cuda_agent.agent.policy import build_policy
 from cuda_agent.bench.load import SUITE
 from cuda_agent.bench.suite import Suite
-from cuda_agent.cli.bench_report import describe_suite, report_run
+from cuda_agent.cli.bench_report import choose_folder, describe_suite, report_run
 from cuda_agent.cli.console import build_console
 from cuda_agent.cli.progress import ConsoleProgress
 from cuda_agent.cli.results import choose_exit_code
-from cuda_agent.errors import ConfigError
-from cuda_agent.rundir import RunDir, build_default_path
+from cuda_agent.rundir import RunDir
 from cuda_agent.sandbox.build import build_sandbox
 
 
@@ -23,9 +22,7 @@ def hold_suite(suite: Suite, job: Job, *, out: Path | None, resume: bool, concur
     Raises:
         ConfigError: the folder cannot be used for this job.
     """
-    if resume and out is None:
-        raise ConfigError("--resume needs --out, the folder of the run to go on with")
-    episode, folder = job.episode, out or build_default_path("bench")
+    episode, folder = job.episode, choose_folder("bench", out, resume=resume)
     sandbox = build_sandbox(episode.sandbox)
     chat = build_policy(
         episode.policy,

@@ -137,7 +137,8 @@ class _Preparing:
             if not self.has_room:
                 return
             try:
-                task, submission = load_task(pair.task), freeze_submission(pair.submission)
+                task = pair.task if isinstance(pair.task, Task) else load_task(pair.task)
+                submission = freeze_submission(pair.submission)
             except (UserError, OSError) as error:
                 failure = BatchResult(pair_id=pair.pair_id, status=OutcomeStatus.FAILED, reason=str(error))
                 self._failures.append(failure)

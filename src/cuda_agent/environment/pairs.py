@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from cuda_agent.config import Record
 from cuda_agent.environment.submission import MODEL_FILE
 from cuda_agent.errors import UserError
+from cuda_agent.tasks.task import Task
 
 REFERENCE_FILE = "model.py"
 
@@ -24,10 +25,10 @@ class Pair(Record):
 
     pair_id: str
     """Unique within the list or tree."""
-    task: Path
-    """The task's file."""
+    task: Path | Task
+    """The task's file, or the task itself."""
     submission: Path
-    """The submission's folder."""
+    """The submission's folder, or its one file."""
 
 
 def read_pairs(path: Path) -> tuple[Pair, ...]:

@@ -29,6 +29,7 @@ from cuda_agent.judge.protocol import (
     Call,
     CallMode,
     Compile,
+    CompileMode,
     Contestant,
     DrawInputs,
     DrawWeights,
@@ -159,7 +160,7 @@ class KeptBaseline:
         Raises:
             ChildError: the reference process failed.
         """
-        calls = max(1, min(self._policy.block_calls, memory_bytes // max(set_bytes, 1)))
+        calls = count_calls(self._policy, set_bytes=set_bytes, memory_bytes=memory_bytes)
         measured = measure_baseline(reference, policy=self._policy, calls=calls)
         if measured.is_useful:
             self._known = measured
@@ -171,7 +172,14 @@ class KeptBaseline:
         self._store.forget(self._key)
 
 
-def measure_baseline(reference: ChildProcess, *, policy: JudgePolicy, calls: int) -> Baseline:
+def count_calls(policy: JudgePolicy, *, set_bytes: int, memory_bytes: int) -> int:
+    """How many calls a block has: the policy's number, or fewer where their tensors need more memory."""
+    return max(1, min(policy.block_calls, memory_bytes // max(set_bytes, 1)))
+
+
+def measure_baseline(
+    reference: ChildProcess, *, policy: JudgePolicy, calls: int, mode: CompileMode = CompileMode.DEFAULT
+) -> Baseline:
     """Time both baselines of an opened task in alternating blocks of that many calls.
 
     Raises:
@@ -181,7 +189,7 @@ def measure_baseline(reference: ChildProcess, *, policy: JudgePolicy, calls: int
     reference.ask(
         DrawInputs(seed=secrets.randbits(_SEED_BITS), variant=NATURAL), Described, timeout_s=_TIMEOUT_S
     )
-    compile_error = _compile(reference)
+    compile_error = _compile(reference, mode)
     lanes = _LANES[:1] if compile_error else _LANES
     for lane in lanes:
         _time_block(reference, lane, calls=policy.warmup_calls)
@@ -218,9 +226,9 @@ def _conclude(times: Times, compile_error: str, *, policy: JudgePolicy) -> Basel
     )
 
 
-def _compile(reference: ChildProcess) -> str:
+def _compile(reference: ChildProcess, mode: CompileMode) -> str:
     try:
-        reference.ask(Compile(), Done, timeout_s=_TIMEOUT_S)
+        reference.ask(Compile(mode=mode), Done, timeout_s=_TIMEOUT_S)
     except ChildError as error:
         if error.how != "failed":
             raise

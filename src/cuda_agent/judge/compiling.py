@@ -37,13 +37,13 @@ def precompile(model: torch.nn.Module, inputs: Sequence[Any]) -> None:
     torch.compiler.reset()
 
 
-def compile_model(model: torch.nn.Module, inputs: Sequence[Any]) -> Any:  # noqa: ANN401
-    """The compiled model, in the default mode, called once.
+def compile_model(model: torch.nn.Module, inputs: Sequence[Any], *, mode: str = "default") -> Any:  # noqa: ANN401
+    """The compiled model, in one of torch.compile's modes, called once.
 
     Raises:
         Exception: whatever the compiler, or the call, raises.
     """
-    return _call(lambda: torch.compile(model), inputs)
+    return _call(lambda: torch.compile(model, mode=mode), inputs)
 
 
 def _call(make: Callable[[], Any], inputs: Sequence[Any]) -> Any:  # noqa: ANN401

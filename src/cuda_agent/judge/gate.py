@@ -5,6 +5,8 @@ The measurements here are pure; they run beside the task's program, so in a sand
 """
 
 from collections.abc import Callable, Sequence
+from itertools import takewhile
+from math import isfinite
 from typing import Any
 
 import torch
@@ -17,6 +19,8 @@ TINY = 0.01
 _SAME = 1e-5
 """Share of the largest value by which something must change to count as changed."""
 _WEIGHTS = 64
+_FEW = 16
+"""How many places along each axis are looked at first, where a few mostly decide."""
 
 
 class OutputSummary(Record):
@@ -44,7 +48,7 @@ class GateMeasurement(Record):
     weights: int = 0
     """How many floating parameters there are."""
     ignored_weights: tuple[str, ...] = ()
-    """Parameters whose fresh values change no output."""
+    """Parameters whose fresh values change no output, up to the first that changes one."""
 
 
 def find_fault(measurement: GateMeasurement) -> str:
@@ -79,21 +83,30 @@ def summarise_output(value: torch.Tensor) -> OutputSummary:
     """A tensor of any kind in a few numbers."""
     floating = value.abs() if value.is_complex() else value
     floating = floating if floating.is_floating_point() else floating.float()
-    if not value.numel() or not bool(torch.isfinite(floating).all()):
-        return OutputSummary(is_finite=bool(value.numel() == 0), lowest=0.0, highest=0.0, spread=0.0)
-    lowest, highest = float(floating.min()), float(floating.max())
+    lowest, highest = map(float, floating.aminmax()) if value.numel() else (0.0, 0.0)
+    if not value.numel() or not (isfinite(lowest) and isfinite(highest)):
+        return OutputSummary(is_finite=not value.numel(), lowest=0.0, highest=0.0, spread=0.0)
     if value.numel() == 1:  # a total is one number, and may well be one
         return OutputSummary(
             is_finite=True, lowest=min(lowest, 0.0), highest=max(highest, 0.0), spread=abs(highest)
         )
     limit = _SAME * max(abs(lowest), abs(highest))
     flat = [
-        axis
-        for axis, size in enumerate(value.shape)
-        if size > 1 and float((floating.amax(axis) - floating.amin(axis)).max()) <= limit
+        axis for axis, size in enumerate(value.shape) if size > 1 and _is_flat(floating, axis, limit=limit)
     ]
     spread = float(floating.float().std())
     return OutputSummary(is_finite=True, lowest=lowest, highest=highest, spread=spread, flat_axes=tuple(flat))
+
+
+def _is_flat(value: torch.Tensor, axis: int, *, limit: float) -> bool:
+    """Whether along an axis nothing varies by more than the limit."""
+    parts = (_take_few(value), value)
+    return all(float((part.amax(axis) - part.amin(axis)).max()) <= limit for part in parts)
+
+
+def _take_few(value: torch.Tensor) -> torch.Tensor:
+    """Some places along each axis, two at least where there are two, at equal distances."""
+    return value[tuple(slice(None, None, -(-size // _FEW) or 1) for size in value.shape)]
 
 
 def measure_gate(model: torch.nn.Module, inputs: Sequence[Any], *, fresh: Sequence[Any]) -> GateMeasurement:
@@ -119,11 +132,12 @@ def measure_gate(model: torch.nn.Module, inputs: Sequence[Any], *, fresh: Sequen
     def ignores_weight(weight: tuple[str, torch.Tensor]) -> bool:
         return not changes(outputs, _run_with_other(weight[1], run, inputs=inputs))
 
+    ignored_weights = tuple(name for name, _ in takewhile(ignores_weight, weights))
     return GateMeasurement(
         outputs=tuple(map(summarise_output, outputs)),
         ignored_inputs=tuple(filter(ignores_input, tensors)),
         weights=len(weights),
-        ignored_weights=tuple(name for name, _ in filter(ignores_weight, weights)),
+        ignored_weights=ignored_weights,
     )
 
 
@@ -137,7 +151,9 @@ def _differs(one: torch.Tensor, other: torch.Tensor) -> bool:
         return not torch.equal(one, other)
     if not one.numel():
         return False
-    return bool((one - other).abs().max() > _SAME * one.abs().max())
+    limit = _SAME * max(map(abs, map(float, one.aminmax())))
+    parts = ((_take_few(one), _take_few(other)), (one, other))
+    return any(float((before - after).abs().max()) > limit for before, after in parts)
 
 
 def _run_with_other(

@@ -4,8 +4,6 @@ import errno
 import os
 import shutil
 import signal
-import socket
-import sys
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
@@ -14,15 +12,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self, TypeVar
 
-import cuda_agent
 from cuda_agent.errors import ProtocolError
 from cuda_agent.judge.census import find_processes_below, is_moving, measure_work_ns
-from cuda_agent.judge.child import SOCKET_FD_VARIABLE
 from cuda_agent.judge.mailbox import DeviceMailbox, HostMailbox
 from cuda_agent.judge.protocol import Attach, Request
 from cuda_agent.judge.replies import REPLY, Done, Failed, Reply
-from cuda_agent.judge.wire import PeerGoneError, PeerSilentError, Wire
-from cuda_agent.sandbox.protocol import Command, Limits, Mount, Running, Sandbox
+from cuda_agent.judge.wire import PeerGoneError, PeerSilentError
+from cuda_agent.judge.wired_process import KEPT_HEAP, WiredProcess
+from cuda_agent.sandbox.protocol import Mount, Sandbox
 from cuda_agent.tasks.target import Target
 
 R = TypeVar("R", bound=Reply)
@@ -32,11 +29,9 @@ OwnMailbox = HostMailbox | DeviceMailbox
 _LOG_TAIL_BYTES = 2000
 _PROFILER_MARK = "USDT:"
 """How lines begin that torch's profiler writes when it starts and stops."""
-_HEAP_BYTES = 1 << 40
 _EXIT_GRACE_S = 2.0
 _STOP_GRACE_S = 0.2
 _STOP_POLL_S = 2e-5
-_PROCESSES = 1024
 
 
 class ChildError(Exception):
@@ -76,27 +71,19 @@ class ChildProcess:
             folder: the judge's own folder, of which the child sees only what `hand_over` puts there.
             cache: where torch.compile keeps what it built; never for a child that meets a submission.
         """
-        ours, theirs = socket.socketpair()
         name = program.rsplit(".", 1)[-1]
         scratch, self._desk = (
             Path(tempfile.mkdtemp(prefix=f"{name}-{what}-", dir=folder)) for what in ("scratch", "desk")
         )
-        self._log = scratch.with_suffix(".log")
-        mounts = [Mount(path=scratch, writable=True), Mount(path=self._desk)]
-        if cache is not None:
-            mounts.append(Mount(path=cache, writable=True))
-        command = Command(
-            argv=[sys.executable, "-P", "-m", program],
-            cwd=scratch,
-            mounts=mounts,
-            env=_build_environment(target, theirs.fileno(), cache=cache),
-            pass_fds=[theirs.fileno()],
-            gpu=target is Target.CUDA,
-            limits=_build_limits(target),
+        kept = [] if cache is None else [Mount(path=cache, writable=True)]
+        self._process = WiredProcess(
+            [program],
+            sandbox=sandbox,
+            target=target,
+            scratch=scratch,
+            env=_build_environment(target, cache=cache),
+            mounts=[Mount(path=self._desk), *kept],
         )
-        self._running: Running = sandbox.start(command, self._log)
-        theirs.close()
-        self._wire = Wire(ours)
         self._started: set[int] = set()
 
     def hand_over(self, file: Path) -> Path:
@@ -118,12 +105,12 @@ class ChildProcess:
     def send(self, request: Request, *, fds: Sequence[int] = ()) -> None:
         """Ask without waiting; `receive` takes the reply."""
         with suppress(PeerGoneError):
-            self._wire.send(request, fds=fds)
+            self._process.wire.send(request, fds=fds)
 
     def receive(self, expected: type[R], *, timeout_s: float) -> R:
         """The reply to the oldest unanswered request; raises as `ask` does."""
         try:
-            reply = self._wire.receive(REPLY, timeout_s=timeout_s)
+            reply = self._process.wire.receive(REPLY, timeout_s=timeout_s)
         except PeerGoneError:
             raise self._diagnose() from None
         except PeerSilentError:
@@ -149,11 +136,11 @@ class ChildProcess:
 
     def count_threads(self) -> int:
         """Threads of everything it has started, itself included, counted from outside."""
-        return sum(find_processes_below(self._running.pid).values())
+        return sum(find_processes_below(self._process.running.pid).values())
 
     def measure_work_ns(self) -> int:
         """Processor time of everything it has started, itself included."""
-        return measure_work_ns(find_processes_below(self._running.pid))
+        return measure_work_ns(find_processes_below(self._process.running.pid))
 
     def stop(self, *, looks_again: bool = False) -> None:
         """Let it and everything it has started stand still.
@@ -173,16 +160,15 @@ class ChildProcess:
         _signal(self._started, signal.SIGCONT)
 
     def _find_started(self) -> set[int]:
-        return find_processes_below(self._running.pid).keys() - self._started
+        return find_processes_below(self._process.running.pid).keys() - self._started
 
     def is_gone(self) -> bool:
         """Whether it has ended."""
-        return self._running.poll() is not None
+        return self._process.running.poll() is not None
 
     def close(self) -> None:
         """Kill and reap; harmless when it is gone."""
-        self._running.kill()
-        self._wire.close()
+        self._process.close()
 
     def __enter__(self) -> Self:
         """The child itself."""
@@ -196,7 +182,7 @@ class ChildProcess:
 
     def _diagnose(self) -> ChildError:
         deadline = time.monotonic() + _EXIT_GRACE_S
-        while (status := self._running.poll()) is None and time.monotonic() < deadline:
+        while (status := self._process.running.poll()) is None and time.monotonic() < deadline:
             time.sleep(0.01)
         self.close()
         if status is None:
@@ -209,8 +195,8 @@ class ChildProcess:
 
     def _read_log(self) -> str:
         try:
-            with self._log.open("rb") as log:
-                log.seek(max(0, self._log.stat().st_size - _LOG_TAIL_BYTES))
+            with self._process.log.open("rb") as log:
+                log.seek(max(0, self._process.log.stat().st_size - _LOG_TAIL_BYTES))
                 lines = log.read().decode(errors="replace").splitlines(keepends=True)
                 return "".join(line for line in lines if not line.startswith(_PROFILER_MARK))
         except OSError:
@@ -223,17 +209,8 @@ def _signal(pids: Iterable[int], number: signal.Signals) -> None:
             os.kill(pid, number)
 
 
-def _build_environment(target: Target, socket_fd: int, *, cache: Path | None) -> dict[str, str]:
-    environment = {
-        SOCKET_FD_VARIABLE: str(socket_fd),
-        "PYTHONPATH": str(Path(cuda_agent.__file__).parents[1]),
-        "OMP_NUM_THREADS": str(count_threads()),
-        # Large outputs come from a heap that is kept, as in a long-running server, on both sides:
-        # otherwise page faults hide the kernels (docs/design/judge.md).
-        "MALLOC_MMAP_MAX_": "0",
-        "MALLOC_TRIM_THRESHOLD_": str(_HEAP_BYTES),
-        "MALLOC_ARENA_MAX": "1",
-    }
+def _build_environment(target: Target, *, cache: Path | None) -> dict[str, str]:
+    environment = {"OMP_NUM_THREADS": str(count_threads()), **KEPT_HEAP}
     if cache is not None:
         environment |= {
             "TORCHINDUCTOR_CACHE_DIR": str(cache),
@@ -243,18 +220,10 @@ def _build_environment(target: Target, socket_fd: int, *, cache: Path | None) ->
             "TORCHINDUCTOR_VEC_ISA_OK": "1",
         }
     if target is Target.CPU:
-        environment |= {"CUDA_VISIBLE_DEVICES": "", "OMP_PROC_BIND": "true"}
-    elif (visible := os.environ.get("CUDA_VISIBLE_DEVICES")) is not None:
-        environment["CUDA_VISIBLE_DEVICES"] = visible
+        environment["OMP_PROC_BIND"] = "true"
     return environment
 
 
 def count_threads() -> int:
     """How many threads a cpu kernel and its baselines use."""
     return len(os.sched_getaffinity(0))
-
-
-def _build_limits(target: Target) -> Limits:
-    # A CUDA driver maps more address space than there is memory.
-    memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if target is Target.CPU else None
-    return Limits(memory_bytes=memory_bytes, processes=_PROCESSES)

@@ -187,11 +187,26 @@ class Precompile(Record):
     """Which request."""
 
 
+class CompileMode(StrEnum):
+    """torch.compile's modes."""
+
+    DEFAULT = "default"
+    """What it does unless told otherwise: the baseline of every submission."""
+    REDUCE_OVERHEAD = "reduce-overhead"
+    """With CUDA graphs."""
+    MAX_AUTOTUNE = "max-autotune"
+    """With CUDA graphs, and templates that are tried out."""
+    MAX_AUTOTUNE_NO_CUDAGRAPHS = "max-autotune-no-cudagraphs"
+    """With templates that are tried out."""
+
+
 class Compile(Record):
     """Reference: compile the model for the current inputs."""
 
     kind: Literal["compile"] = "compile"
     """Which request."""
+    mode: CompileMode = CompileMode.DEFAULT
+    """In which of torch.compile's modes."""
 
 
 class Stage(Record):

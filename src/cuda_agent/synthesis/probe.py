@@ -3,18 +3,14 @@
 import contextlib
 import os
 import shutil
-import socket
-import sys
 import tempfile
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
-import cuda_agent
 from cuda_agent.errors import InfrastructureError, ProtocolError
-from cuda_agent.judge.child import SOCKET_FD_VARIABLE
-from cuda_agent.judge.wire import Wire
-from cuda_agent.sandbox.protocol import Command, Limits, Mount, Running, Sandbox
+from cuda_agent.judge.wired_process import KEPT_HEAP, WiredProcess
+from cuda_agent.sandbox.protocol import Sandbox
 from cuda_agent.synthesis.questions import ANSWER, Answer, Done, Failed, Question, Warm
 from cuda_agent.tasks.target import Target
 
@@ -22,12 +18,16 @@ A = TypeVar("A", bound=Answer)
 
 _ASKED_AT_MOST = 400
 """Questions after which a process is replaced: compiled code and memory pile up in it."""
-_PROCESSES = 1024
 _START_S = 600.0
 _STARTS = 3
 _PROGRAM = "cuda_agent.synthesis.examine"
-_HEAP = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40), "MALLOC_ARENA_MAX": "1"}
-"""As the judge's processes: a heap that is kept, for otherwise page faults hide what is computed."""
+_ENVIRONMENT = KEPT_HEAP | {
+    # Kept for all candidates of a process; torch names what it keeps by a digest that openssl takes.
+    "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS": str(int(shutil.which("openssl") is not None)),
+    "TORCHINDUCTOR_VEC_ISA_OK": "1",
+    "TORCHINDUCTOR_COMPILE_THREADS": "1",
+    "HF_HUB_OFFLINE": "1",
+}
 
 
 class ProbeError(Exception):
@@ -44,8 +44,7 @@ class Probe:
         self._target = target
         self._folder = Path(tempfile.mkdtemp(prefix="cuda-agent-probe-"))
         self._folder.chmod(0o755)
-        self._running: Running | None = None
-        self._wire: Wire | None = None
+        self._process: WiredProcess | None = None
         self._asked = 0
         self._is_closed = False
 
@@ -57,12 +56,13 @@ class Probe:
                 the next question meets a fresh process.
         """
         try:
-            if self._wire is None and not self._is_closed:
+            if self._process is None and not self._is_closed:
                 self._start()
-            if self._wire is None:
+            if self._process is None:
                 raise ProbeError("the probe was closed")
-            self._wire.send(question)
-            answer = self._wire.receive(ANSWER, timeout_s=timeout_s)
+            wire = self._process.wire
+            wire.send(question)
+            answer = wire.receive(ANSWER, timeout_s=timeout_s)
             self._asked += 1
         except ProtocolError as error:
             self._stop()
@@ -85,7 +85,7 @@ class Probe:
         if self._asked >= _ASKED_AT_MOST:
             self._stop()
         for tried in range(_STARTS):
-            if self._wire is not None:
+            if self._process is not None:
                 return
             try:
                 self.ask(Warm(compiles=self._compiles), Done, timeout_s=_START_S)
@@ -111,57 +111,24 @@ class Probe:
         self.close()
 
     def _start(self) -> None:
-        ours, theirs = socket.socketpair()
-        scratch = Path(tempfile.mkdtemp(prefix="scratch-", dir=self._folder))
         is_gpu = self._target is Target.CUDA
         # Of a GPU's task nothing is computed on the host, where as many compile as there are cores.
         threads = 1 if is_gpu else len(os.sched_getaffinity(0))
-        memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        command = Command(
-            argv=[
-                sys.executable,
-                "-P",
-                "-m",
-                _PROGRAM,
-                self._target.value,
-                str(threads),
-            ],
-            cwd=scratch,
-            mounts=[Mount(path=scratch, writable=True)],
-            env=_build_environment(scratch, theirs.fileno(), threads=threads, is_gpu=is_gpu),
-            pass_fds=[theirs.fileno()],
-            gpu=is_gpu,
-            # A CUDA driver maps more address space than there is memory.
-            limits=Limits(memory_bytes=None if is_gpu else memory_bytes, processes=_PROCESSES),
+        scratch = Path(tempfile.mkdtemp(prefix="scratch-", dir=self._folder))
+        self._process = WiredProcess(
+            [_PROGRAM, self._target.value, str(threads)],
+            sandbox=self._sandbox,
+            target=self._target,
+            scratch=scratch,
+            env=_ENVIRONMENT
+            | {"OMP_NUM_THREADS": str(threads), "TORCHINDUCTOR_CACHE_DIR": str(scratch / "inductor")},
         )
-        self._running = self._sandbox.start(command, scratch.with_suffix(".log"))
-        theirs.close()
-        self._wire = Wire(ours)
         self._asked = 0
 
     def _stop(self) -> None:
-        if self._running is not None:
-            self._running.kill()
-        if self._wire is not None:
-            self._wire.close()
-        self._running = self._wire = None
+        if self._process is not None:
+            self._process.close()
+        self._process = None
         for folder in self._folder.iterdir():
             with contextlib.suppress(OSError):
                 shutil.rmtree(folder) if folder.is_dir() else folder.unlink()
-
-
-def _build_environment(scratch: Path, socket_fd: int, *, threads: int, is_gpu: bool) -> dict[str, str]:
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES") if is_gpu else ""
-    return {
-        **_HEAP,
-        SOCKET_FD_VARIABLE: str(socket_fd),
-        "PYTHONPATH": str(Path(cuda_agent.__file__).parents[1]),
-        "OMP_NUM_THREADS": str(threads),
-        "TORCHINDUCTOR_CACHE_DIR": str(scratch / "inductor"),
-        # Kept for all candidates of a process; torch names what it keeps by a digest that openssl takes.
-        "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS": str(int(shutil.which("openssl") is not None)),
-        "TORCHINDUCTOR_VEC_ISA_OK": "1",
-        "TORCHINDUCTOR_COMPILE_THREADS": "1",
-        "HF_HUB_OFFLINE": "1",
-        **({} if visible is None else {"CUDA_VISIBLE_DEVICES": visible}),
-    }
