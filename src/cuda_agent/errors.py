@@ -13,6 +13,7 @@ A submission that fails is never an error: it is a status in an Evaluation.
 - `judge/reference.py`: a reference that does not compile has no compiled baseline;
 - `expert/trace.py`: a traced program's failure becomes a reason;
 - `agent/interruption.py`: a call's failure is raised in the thread that waits for it;
+- `synthesis/crew.py`: a job's failure is raised in the thread that asks for its result;
 - `synthesis/examine.py`: a candidate's failure becomes an answer;
 - `bench/survey.py`: likewise, of a suite's task;
 - `agent/capture.py`: a policy's failure becomes a stop reason;

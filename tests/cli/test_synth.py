@@ -37,7 +37,9 @@ def test_an_audit_names_what_it_found(tmp_path: Path, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["audit"], "takes nothing, or `audit FILE`"),
+        (["audit"], "takes nothing, or `audit FILE`, or `share FILE RUN`"),
+        (["share", "nowhere.parquet"], "takes nothing"),
+        (["share", "nowhere.parquet", "nowhere"], "not readable as parquet"),
         (["audit", "nowhere.parquet"], "not readable as parquet"),
         (["--resume"], "--resume needs --out"),
         (["--composer", "llm"], "belong together"),

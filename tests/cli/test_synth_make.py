@@ -6,7 +6,10 @@ import pytest
 
 from cuda_agent.cli import synth_make
 from cuda_agent.cli.main import main
+from cuda_agent.rundir import RunDir
 from cuda_agent.synthesis.crawl import Crawl
+from cuda_agent.synthesis.pipeline import build_job
+from cuda_agent.synthesis.recipe import Recipe
 from cuda_agent.synthesis.table import load_table
 from cuda_agent.tasks.dataset import read_dataset
 from tests.chat_server import ChatServer, say
@@ -40,3 +43,21 @@ def test_a_language_model_is_asked(tmp_path: Path, capsys: pytest.CaptureFixture
     captured = capsys.readouterr()
     assert "reply: the reply holds no code block" in captured.out
     assert "50 fell to the filter reply" in captured.err
+    assert read_dataset(tmp_path / "run" / "tasks.parquet") == ()
+    assert (
+        "| reply | 50 | 0 | the reply holds no code block |" in (tmp_path / "run" / "README.md").read_text()
+    )
+
+
+@pytest.mark.usefixtures("_no_crawl")
+def test_two_runs_at_once_in_one_folder_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["synth", "--count", "9", "--minutes", "0.0001", "--out", str(tmp_path / "run")]
+    assert main(arguments) == 0
+    job = build_job(Recipe(), load_table("torch").operators, kernelbench=None)
+    with RunDir.resume(tmp_path / "run", job):
+        assert main([*arguments, "--resume"]) == 2
+    assert main(arguments) == 2
+    assert "is being written by process" in capsys.readouterr().err
+    assert main([*arguments, "--resume"]) == 0

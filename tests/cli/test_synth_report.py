@@ -1,12 +1,16 @@
 """What the verb synth prints."""
 
+from pathlib import Path
+
 import pytest
 
-from cuda_agent.cli.synth_report import show_crawl, show_fate, show_rate
+from cuda_agent.cli.synth_report import audit_dataset, show_crawl, show_fate, show_rate
 from cuda_agent.synthesis.crawl import Crawl
 from cuda_agent.synthesis.fate import Fate, Filter, Measured
 from cuda_agent.synthesis.operator import Layout, Operator
-from tests.synthesis.conftest import make_candidate
+from cuda_agent.synthesis.recipe import Recipe
+from cuda_agent.tasks.dataset import Row, write_dataset
+from tests.synthesis.conftest import GOOD, make_candidate
 
 
 def test_a_crawl_is_counted(capsys: pytest.CaptureFixture[str]) -> None:
@@ -27,6 +31,20 @@ def test_a_fate_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
         "[0] Linear + tanh: kept: eager 4.25 ms, compile 2 ms (1.5 s)\n"
         "[0] Linear + tanh: gate: an output is zero (1.5 s)\n"
     )
+
+
+def test_what_others_wrote_moves_no_cursor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    forged = "\x1b[2J\rtasks\n0 at fault"
+    fate = Fate(candidate=make_candidate(ops=(forged,)), dropped_by=Filter.EAGER, reason=forged)
+    show_fate(fate)
+    row = Row(ops=("torch.nn.Conv2d",), data_source="torch#1", code=GOOD, id=forged)
+    write_dataset(tmp_path / "t.parquet", [row])
+    audit_dataset(tmp_path / "t.parquet", recipe=Recipe(), kernelbench={}, sandbox=None)
+    out = capsys.readouterr().out
+    assert "\x1b[2J" not in out
+    assert "\r" not in out
+    assert "\n0 at fault" not in out
+    assert r"  \x1b[2J\rtasks\n0 at fault: label: torch.nn.Conv2d does not occur" in out
 
 
 def test_a_run_that_was_stopped_says_so(capsys: pytest.CaptureFixture[str]) -> None:

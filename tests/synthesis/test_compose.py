@@ -8,8 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cuda_agent.synthesis.compose import compose
+from cuda_agent.synthesis.filters import TextFilters
 from cuda_agent.synthesis.label import find_missing_operators, find_random_operator
-from cuda_agent.synthesis.recipe import Recipe
+from cuda_agent.synthesis.normal import compute_normal_form
+from cuda_agent.synthesis.recipe import Precision, Recipe
 from cuda_agent.synthesis.size import MACHINES, estimate_ms
 from cuda_agent.synthesis.table import load_table
 from cuda_agent.synthesis.trial import run_trial
@@ -59,6 +61,25 @@ def test_the_order_of_hashes_does_not_matter() -> None:
     ]  # fmt: skip
     assert runs[0] == runs[1]
     assert len(runs[0]) > 40
+
+
+def test_a_family_is_one_program_at_several_sizes_and_precisions() -> None:
+    precisions = (Precision.FLOAT32, Precision.BFLOAT16)
+    recipe = Recipe(seed=3, shapes=2, precisions=precisions)
+    filters = TextFilters(kernelbench={}, similarity=0.9)
+    for base in range(4):
+        members = [compose(OPERATORS, recipe, number=4 * base + index) for index in range(4)]
+        assert members[0].code == compose(OPERATORS, Recipe(seed=3), number=base).code
+        assert {member.family for member in members} == {f"3-{base}"}
+        assert {member.ops for member in members} == {members[0].ops}
+        assert [member.precision for member in members] == ["float32", "float32", "bfloat16", "bfloat16"]
+        assert [compute_normal_form(member.code) for member in members[:2]] == [
+            compute_normal_form(members[0].code)
+        ] * 2
+        assert len({member.code for member in members}) == 4
+        assert all(filters.check(member).is_kept for member in members)
+        assert "dtype=torch.bfloat16" in members[2].code
+        assert run_trial(members[2].code).held_bytes < 0.75 * run_trial(members[0].code).held_bytes
 
 
 def test_the_papers_mix() -> None:

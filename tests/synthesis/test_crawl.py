@@ -45,3 +45,9 @@ def test_an_operator_that_does_not_work_is_found_out(template: str) -> None:
 def test_at_least_40_blocks_of_transformers() -> None:
     found = crawl(("transformers",))
     assert len(found.operators) >= 40, found.left_out
+    reasons = {name.rpartition(".")[2]: reason for name, reason in found.left_out.items()}
+    assert reasons["LlamaForCausalLM"] == "a whole model, or one with its head"
+    assert reasons["LlamaDecoderLayer"] == "a stack of blocks that are operators themselves"
+    assert reasons["LlamaRotaryEmbedding"] == "takes numbers of tokens, positions or images"
+    assert reasons["MixtralSparseMoeBlock"].startswith("routed")
+    assert "LlamaRMSNorm" not in reasons

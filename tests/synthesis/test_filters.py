@@ -31,6 +31,32 @@ def test_a_duplicate_is_dropped_and_names_the_first() -> None:
     assert (fate.dropped_by, fate.reason) == (Filter.DUPLICATE, "of candidate 4")
 
 
+def test_of_a_family_only_the_same_sizes_are_a_duplicate() -> None:
+    filters = make_filters()
+    one, other, third = (
+        make_candidate(code, number=number).model_copy(update={"family": "0-0"})
+        for number, code in enumerate(
+            (GOOD, RENAMED, RENAMED.replace("wide", "w").replace("n = 64", "n = 2**6"))
+        )
+    )
+    assert filters.check(one).is_kept
+    assert filters.check(other).is_kept
+    assert filters.check(other.model_copy(update={"number": 7})).reason == "of candidate 1"
+    stranger = make_candidate(GOOD.replace("32", "48"), number=8).model_copy(update={"family": "0-1"})
+    assert filters.check(stranger).reason == "of candidate 0"
+    inlined = RENAMED.replace("(128, n)", "(128, 64)").replace("value", "v").replace("layer", "dense")
+    assert filters.check(third.model_copy(update={"code": inlined})).reason == "of candidate 1"
+
+
+def test_a_recorded_candidate_is_remembered_without_being_read() -> None:
+    recorded = make_filters().check(make_candidate(number=4))
+    filters = make_filters()
+    filters.remember(recorded)
+    filters.remember(make_filters().check(make_candidate("def", number=3)))
+    fate = filters.check(make_candidate(RENAMED, number=5))
+    assert (fate.dropped_by, fate.reason) == (Filter.DUPLICATE, "of candidate 4")
+
+
 def test_a_false_label_is_dropped() -> None:
     fate = make_filters().check(make_candidate(ops=("torch.nn.Conv2d",)))
     assert (fate.dropped_by, fate.reason) == (Filter.LABEL, "torch.nn.Conv2d does not occur")

@@ -24,4 +24,5 @@ def test_only_kept_candidates_become_rows() -> None:
     )
     (row,) = build_rows([kept, Fate(candidate=make_candidate(number=4), dropped_by=Filter.GATE)])
     assert (row.id, row.number, row.eager_ms, row.compile_ms) == (kept.candidate.key, 3, 2.5, 1.5)
+    assert (row.family, row.precision) == (kept.candidate.family, "float32")
     assert (row.nearest_kernelbench, row.kernelbench_similarity) == ("level1/1_x.py", 0.5)

@@ -76,6 +76,7 @@ def test_a_run_ends_at_its_time_limit_with_what_it_holds(
         assert run_synthesis(shop, run, count=1000, observe=lambda _: None, limit_s=0.0) == (fate,)
 
 
+@pytest.mark.slow  # a process that is ready for torch.compile takes a quarter of a minute
 def test_what_counts_is_the_order_of_the_candidates_not_that_of_their_ends(
     tmp_path: Path, sandbox: Sandbox, operators: tuple[Operator, ...]
 ) -> None:

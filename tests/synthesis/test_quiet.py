@@ -1,85 +1,50 @@
 """Who measures is alone; work is shared."""
 
 import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
+
+import pytest
 
 from cuda_agent.judge.lease import Lease
 from cuda_agent.synthesis.quiet import Turns
 
+Ways = dict[str, Callable[[], AbstractContextManager[None]]]
 
-def make_turns(tmp_path: Path, *, at_once: int = 9) -> Turns:
-    return Turns(Lease("device", folder=tmp_path), at_once=at_once)
-
-
-def test_work_is_shared_and_quiet_waits_for_it(tmp_path: Path) -> None:
-    turns, events = make_turns(tmp_path), []
-
-    def measure() -> None:
-        with turns.quiet():
-            events.append("measured")
-
-    with turns.work(), turns.work():
-        thread = threading.Thread(target=measure)
-        thread.start()
-        thread.join(0.1)
-        events.append("worked")
-    thread.join()
-    assert events == ["worked", "measured"]
+CASES = {
+    "work is shared": (9, ["work"], ["work"], ["work", "first"]),
+    "who measures waits for work": (9, ["work", "work"], ["quiet"], ["first", "quiet"]),
+    "work waits for who measures": (9, ["quiet"], ["work"], ["first", "work"]),
+    "who measures is alone": (9, ["quiet"], ["quiet"], ["first", "quiet"]),
+    "new work waits for who waits to measure": (9, ["work"], ["quiet", "work"], ["first", "quiet", "work"]),
+    "no more work at once than allowed": (1, ["work"], ["work"], ["first", "work"]),
+    "who measures waits for judges": (9, ["judge"], ["quiet"], ["first", "quiet"]),
+    "work is shared with judges": (9, ["judge"], ["work"], ["work", "first"]),
+}
+"""How many may work at once, what goes on, what wants to begin meanwhile, and what happens in which order."""
 
 
-def test_new_work_waits_for_whoever_waits_to_measure(tmp_path: Path) -> None:
-    turns, events = make_turns(tmp_path), []
-    started = threading.Event()
-
-    def measure() -> None:
-        started.set()
-        with turns.quiet():
-            events.append("measured")
-
-    def work() -> None:
-        with turns.work():
-            events.append("worked")
-
-    with turns.work():
-        threads = [threading.Thread(target=measure)]
-        threads[0].start()
-        started.wait()
-        threads[0].join(0.1)
-        threads.append(threading.Thread(target=work))
-        threads[1].start()
-        threads[1].join(0.1)
-    for thread in threads:
-        thread.join()
-    assert events == ["measured", "worked"]
-
-
-def test_no_more_work_at_once_than_allowed(tmp_path: Path) -> None:
-    turns, events = make_turns(tmp_path, at_once=1), []
-
-    def work() -> None:
-        with turns.work():
-            events.append("second")
-
-    with turns.work():
-        thread = threading.Thread(target=work)
-        thread.start()
-        thread.join(0.1)
+@pytest.mark.parametrize("case", CASES)
+def test_turns(tmp_path: Path, case: str) -> None:
+    at_once, held, wanted, expected = CASES[case]
+    lease = Lease("device", folder=tmp_path)
+    turns = Turns(lease, at_once=at_once)
+    ways: Ways = {"work": turns.work, "quiet": turns.quiet, "judge": lease.share}
+    events: list[str] = []
+    threads = [threading.Thread(target=take, args=(ways, way), kwargs={"events": events}) for way in wanted]
+    with ExitStack() as stack:
+        for way in held:
+            stack.enter_context(ways[way]())
+        for thread in threads:
+            thread.start()
+            thread.join(0.3)
         events.append("first")
-    thread.join()
-    assert events == ["first", "second"]
+    for thread in threads:
+        thread.join(30.0)
+    assert events == expected
 
 
-def test_whoever_measures_is_alone_among_the_judges_of_the_machine_too(tmp_path: Path) -> None:
-    turns, events = make_turns(tmp_path), []
-
-    def measure() -> None:
-        with turns.quiet():
-            events.append("measured")
-
-    with Lease("device", folder=tmp_path).share():
-        thread = threading.Thread(target=measure)
-        thread.start()
-        thread.join(0.1)
-        events.append("judged")
-    thread.join()
-    assert events == ["judged", "measured"]
+def take(ways: Ways, way: str, *, events: list[str]) -> None:
+    with ways[way]():
+        events.append(way)

@@ -7,7 +7,7 @@ import pytest
 from cuda_agent.synthesis.operator import Operator
 from cuda_agent.synthesis.plan import Plan
 from cuda_agent.synthesis.sampling import sample_first_step
-from cuda_agent.synthesis.size import MACHINES, Machine, estimate_ms, rebatch, resize, round_batch
+from cuda_agent.synthesis.size import MACHINES, Machine, estimate_ms, rebatch, reshape, resize, round_batch
 from cuda_agent.synthesis.trial import TrialError
 from cuda_agent.tasks.target import Target
 
@@ -47,6 +47,12 @@ def test_what_does_not_fit_is_refused(operators: tuple[Operator, ...]) -> None:
             memory_bytes=1e3,
             machine=Machine(1e3, 1e3, (1.0, 1.0)),
         )
+
+
+def test_another_shape_carries_on(operators: tuple[Operator, ...]) -> None:
+    plan, trial = reshape(make_plan(operators, "torch.nn.MaxPool2d"), (3, 5, 64, 32))
+    assert plan.steps[0].shape == (3, 5, 64, 32)
+    assert trial.shape[:2] == (3, 5)
 
 
 def test_rebatch_carries_shapes_on(operators: tuple[Operator, ...]) -> None:

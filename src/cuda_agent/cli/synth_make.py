@@ -11,7 +11,9 @@ import tyro
 from pydantic import PositiveFloat, PositiveInt
 
 from cuda_agent.agent.policy import build_policy
-from cuda_agent.cli.synth_report import finish_dataset, show_crawl, show_fate, show_rate
+from cuda_agent.cli.exit_code import ExitCode
+from cuda_agent.cli.synth_ledger import Ledger
+from cuda_agent.cli.synth_report import show_crawl, show_fate, show_funnel, show_rate
 from cuda_agent.config import Config
 from cuda_agent.errors import ConfigError
 from cuda_agent.llm.endpoint import EndpointConfig
@@ -50,9 +52,11 @@ class MakeOptions(Config):
     composer: Composer = Composer.OPERATORS
     """Who writes the programs."""
     policy: str = ""
-    """For --composer llm: the model, `openai:MODEL` or `scripted:FILE`."""
+    """For --composer llm: the model, `openai:MODEL`, `local:FOLDER` or `scripted:FILE`."""
     endpoint: Annotated[EndpointConfig, tyro.conf.arg(name="")] = EndpointConfig()
     """Where the model of `openai:MODEL` is, and how it is asked."""
+    local: LocalConfig = LocalConfig()
+    """How the checkpoint of `local:FOLDER` is run."""
     kernelbench: Path | None = None
     """Folder of KernelBench tasks: nothing that is too like one of them is kept."""
     out: Path | None = None
@@ -73,8 +77,10 @@ def make_dataset(options: MakeOptions, *, kernelbench: dict[str, Print], sandbox
     if options.resume and options.out is None:
         raise ConfigError("--resume needs --out, the folder of the run to go on with")
     is_llm = options.composer is Composer.LLM
-    if is_llm is not options.policy.startswith(("openai:", "scripted:")):
-        raise ConfigError("--composer llm and --policy openai:MODEL (or scripted:FILE) belong together")
+    if is_llm is not options.policy.startswith(("openai:", "local:", "scripted:")):
+        raise ConfigError(
+            "--composer llm and a --policy belong together: openai:MODEL, local:FOLDER or scripted:FILE"
+        )
     found = crawl()
     show_crawl(found)
     job = build_job(options.recipe, found.operators, kernelbench=options.kernelbench, composer=options.policy)
@@ -86,9 +92,18 @@ def make_dataset(options: MakeOptions, *, kernelbench: dict[str, Print], sandbox
     with RunDir.resume(folder, job) if options.resume else RunDir.create(folder, job) as run:
         print(f"run folder: {run.path} (if it is stopped: --resume --out {run.path})", flush=True)
         limit_s = math.inf if options.minutes is None else 60 * options.minutes + start_s - time.monotonic()
-        fates = run_synthesis(shop, run, count=options.count, observe=show_fate, limit_s=limit_s)
+        ledger = Ledger(run, recipe=options.recipe, found=found)
+        observe = ledger.observe(show_fate)
+        ledger.write(ledger.fates)
+        try:
+            fates = run_synthesis(shop, run, count=options.count, observe=observe, limit_s=limit_s)
+        except BaseException:  # interrupted, or the machine failed: what is made is there all the same
+            ledger.write(ledger.fates)
+            raise
+        ledger.write(fates)
         show_rate(fates, count=options.count, seconds=time.monotonic() - start_s)
-        return finish_dataset(fates, run, recipe=options.recipe, operators=found.operators)
+        show_funnel(fates, run)
+    return ExitCode.DONE
 
 
 def _build_composer(
@@ -102,6 +117,6 @@ def _build_composer(
         target=recipe.target,
         sandbox=sandbox,
         endpoint=options.endpoint,
-        local=LocalConfig(),
+        local=options.local,
     )
     return LlmComposer(PatientChat(chat, retries=_RETRIES), operators, recipe=recipe)

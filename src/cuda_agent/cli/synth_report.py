@@ -1,8 +1,6 @@
 """What the verb synth prints and writes."""
 
 import collections
-import importlib.metadata
-import platform
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,18 +11,18 @@ from rich.table import Table
 from cuda_agent.cli.console import build_console
 from cuda_agent.cli.exit_code import ExitCode
 from cuda_agent.errors import UserError
+from cuda_agent.printable import make_printable
 from cuda_agent.rundir import RunDir
 from cuda_agent.sandbox.protocol import Sandbox
-from cuda_agent.synthesis.audit import AuditResult, run_audit
-from cuda_agent.synthesis.card import CARD, write_card
+from cuda_agent.synthesis.audit import AuditResult, Fault, run_audit
+from cuda_agent.synthesis.card import CARD
 from cuda_agent.synthesis.crawl import Crawl
 from cuda_agent.synthesis.fate import Fate, Filter
-from cuda_agent.synthesis.operator import Operator
-from cuda_agent.synthesis.output import DATASET, build_rows
+from cuda_agent.synthesis.output import DATASET
 from cuda_agent.synthesis.probe import Probe
 from cuda_agent.synthesis.recipe import Recipe
 from cuda_agent.synthesis.similarity import Print
-from cuda_agent.tasks.dataset import read_dataset, write_dataset
+from cuda_agent.tasks.dataset import read_dataset
 
 _SHOWN = 20
 
@@ -46,7 +44,8 @@ def show_fate(fate: Fate) -> None:
     measured = fate.measured
     times = f"eager {measured.eager_ms:.3g} ms, compile {measured.compile_ms:.3g} ms"
     verdict = f"kept: {times}" if fate.is_kept else f"{fate.dropped_by}: {fate.reason}"
-    print(f"[{fate.candidate.number}] {names}: {verdict} ({fate.seconds:.1f} s)", flush=True)
+    line = f"[{fate.candidate.number}] {names}: {verdict} ({fate.seconds:.1f} s)"
+    print(make_printable(line), flush=True)
 
 
 def show_rate(fates: Sequence[Fate], *, count: int, seconds: float) -> None:
@@ -56,20 +55,14 @@ def show_rate(fates: Sequence[Fate], *, count: int, seconds: float) -> None:
     print(f"{kept} kept of {len(fates)} candidates; this sitting took {seconds:.0f} s{more}")
 
 
-def finish_dataset(
-    fates: Sequence[Fate], run: RunDir, *, recipe: Recipe, operators: Sequence[Operator]
-) -> int:
-    """Write the data set and its card into the run's folder, and print the funnel."""
-    write_dataset(run.path / DATASET, build_rows(fates))
-    card = write_card(fates, recipe=recipe, operators=operators, versions=_list_versions())
-    run.write_text(CARD, card)
+def show_funnel(fates: Sequence[Fate], run: RunDir) -> None:
+    """Print what each filter dropped, and where the data set and its card are."""
     table = Table("filter", "dropped")
     for filter_ in Filter:
         table.add_row(filter_.value, str(sum(fate.dropped_by is filter_ for fate in fates)))
     table.add_row("kept", str(sum(fate.is_kept for fate in fates)))
     build_console().print(table)
     print(f"data set: {run.path / DATASET} (its card: {run.path / CARD})")
-    return ExitCode.DONE
 
 
 def audit_dataset(
@@ -92,11 +85,13 @@ def _show_audit(found: AuditResult) -> None:
     for filter_ in Filter:
         if counts[filter_]:
             first = next(fault for fault in found.faults if fault.found_by is filter_)
-            table.add_row(filter_.value, str(counts[filter_]), escape(f"{first.id}: {first.reason}"))
+            table.add_row(
+                filter_.value, str(counts[filter_]), escape(make_printable(f"{first.id}: {first.reason}"))
+            )
     console = build_console()
     console.print(table)
     for fault in found.faults[:_SHOWN]:
-        console.print(escape(f"  {fault.id}: {fault.found_by}: {fault.reason}"), soft_wrap=True)
+        console.print(escape(f"  {_tell(fault)}"), soft_wrap=True)
     if len(found.faults) > _SHOWN:
         print(f"  and {len(found.faults) - _SHOWN} more")
     print(
@@ -106,11 +101,5 @@ def _show_audit(found: AuditResult) -> None:
     )
 
 
-def _list_versions() -> str:
-    names = ("torch", "transformers")
-    found = [f"{name} {importlib.metadata.version(name)}" for name in names if _is_installed(name)]
-    return ", ".join([*found, f"Python {platform.python_version()}"])
-
-
-def _is_installed(name: str) -> bool:
-    return bool(list(importlib.metadata.distributions(name=name)))
+def _tell(fault: Fault) -> str:
+    return make_printable(f"{fault.id}: {fault.found_by}: {fault.reason}")

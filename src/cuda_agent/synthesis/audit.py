@@ -76,7 +76,14 @@ def run_audit(
 
 def build_candidate(row: Row, number: int) -> Candidate:
     """A row as a candidate, so that the same filters read it."""
-    return Candidate(number=number, seed=row.seed, ops=row.ops, data_source=row.data_source, code=row.code)
+    return Candidate(
+        number=number,
+        seed=row.seed,
+        ops=row.ops,
+        data_source=row.data_source,
+        code=row.code,
+        family=row.family,
+    )
 
 
 def _list_faults(fate: Fate, row: Row) -> list[Fault]:

@@ -23,6 +23,11 @@ class Candidate(Record):
     joins: tuple[str, ...] = ()
     """How each operator's result goes on."""
 
+    family: str = ""
+    """What it shares with the same program at other sizes or in other precisions; empty when it has none."""
+    precision: str = "float32"
+    """What its floating inputs and weights are stored in."""
+
     @property
     def key(self) -> str:
         """Content key: the first 16 hex digits of the SHA-256 of the program."""

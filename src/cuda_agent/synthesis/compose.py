@@ -10,8 +10,8 @@ from cuda_agent.synthesis.fate import Fate
 from cuda_agent.synthesis.operator import Operator
 from cuda_agent.synthesis.plan import Join, Plan, accepts
 from cuda_agent.synthesis.recipe import Recipe
-from cuda_agent.synthesis.sampling import sample_first_step, sample_step
-from cuda_agent.synthesis.size import MACHINES, estimate_ms, resize
+from cuda_agent.synthesis.sampling import sample_first_step, sample_shape, sample_step
+from cuda_agent.synthesis.size import MACHINES, estimate_ms, reshape, resize
 from cuda_agent.synthesis.trial import Trial, TrialError, run_trial
 from cuda_agent.synthesis.write import write_source
 
@@ -23,7 +23,8 @@ _LEAST_ELEMENTS = 4096
 
 def compose(operators: Sequence[Operator], recipe: Recipe, *, number: int) -> Candidate:
     """Candidate `number` of the recipe's seed: the same for the same operators, whenever it is made."""
-    generator = random.Random(f"{recipe.seed}/{number}")
+    base, member = divmod(number, recipe.family_size)
+    generator = random.Random(f"{recipe.seed}/{base}")
     library, count = draw_kind(operators, recipe, generator=generator)
     pool = [operator for operator in operators if operator.package == library]
     for _ in range(_TRIES):
@@ -32,6 +33,9 @@ def compose(operators: Sequence[Operator], recipe: Recipe, *, number: int) -> Ca
             plan = _fit(plan, recipe, generator=generator)
         except TrialError:
             continue
+        plan = replace(plan, precision=recipe.precisions[member // recipe.shapes])
+        if shape := member % recipe.shapes:
+            plan = _vary(plan, recipe, generator=random.Random(f"{recipe.seed}/{base}/{shape}"))
         return _write(plan, recipe, number=number)
     raise AssertionError(f"no {count} operators of {library} fit together in {_TRIES} draws")
 
@@ -94,6 +98,17 @@ def _fit(plan: Plan, recipe: Recipe, *, generator: random.Random) -> Plan:
     return fitted
 
 
+def _vary(plan: Plan, recipe: Recipe, *, generator: random.Random) -> Plan:
+    """The same program at other sizes; where none fit, as it was, and a filter then finds the duplicate."""
+    for _ in range(_STEP_TRIES):
+        try:
+            varied = reshape(plan, sample_shape(plan.steps[0], generator))[0]
+            return _fit(varied, recipe, generator=generator)
+        except TrialError:
+            continue
+    return plan
+
+
 def _write(plan: Plan, recipe: Recipe, *, number: int) -> Candidate:
     library = plan.steps[0].operator.package
     return Candidate(
@@ -104,4 +119,6 @@ def _write(plan: Plan, recipe: Recipe, *, number: int) -> Candidate:
         code=write_source(plan),
         tags=tuple(sorted({tag for step in plan.steps for tag in step.operator.tags})),
         joins=tuple(step.join.value for step in plan.steps),
+        family=f"{recipe.seed}-{number // recipe.family_size}",
+        precision=plan.precision,
     )

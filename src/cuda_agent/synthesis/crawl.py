@@ -4,6 +4,7 @@ By inspection where a signature says enough (one tensor, nothing else needed, th
 the tables' argument makers. Everything found is either used or left out with a reason.
 """
 
+import contextlib
 import importlib
 import inspect
 import random
@@ -88,7 +89,12 @@ def _crawl_transformers() -> dict[str, Operator | str]:
         importlib.import_module("transformers")
     except ImportError:
         return {"transformers": "not installed; it comes with the extra `train`"}
-    return {operator.name: _check(operator) for operator in load_table("transformers").operators}
+    found = {operator.name: _check(operator) for operator in load_table("transformers").operators}
+    reasons = load_reasons()
+    for name, needed in _list_blocks({name.rpartition(".")[0] for name in found}):
+        if name not in found:
+            found[name] = find_reason(name, reasons) or f"needs an argument maker: {', '.join(needed)}"
+    return found
 
 
 def _check(operator: Operator) -> Operator | str:
@@ -105,6 +111,15 @@ def _list_modules() -> Iterator[tuple[str, str, list[str]]]:
         module = getattr(nn, attribute)
         if inspect.isclass(module) and issubclass(module, nn.Module):
             yield f"torch.nn.{attribute}", f"nn.{attribute}()", _list_required(module.__init__)[1:]
+
+
+def _list_blocks(places: set[str]) -> Iterator[tuple[str, list[str]]]:
+    """Full name and required parameters of every module that is defined where the table has blocks from."""
+    for place in sorted(places):
+        with contextlib.suppress(ImportError):  # an older or newer version has others
+            for attribute, block in sorted(vars(importlib.import_module(place)).items()):
+                if inspect.isclass(block) and issubclass(block, nn.Module) and block.__module__ == place:
+                    yield f"{place}.{attribute}", _list_required(block.__init__)[1:]
 
 
 def _list_functions() -> Iterator[tuple[str, str, list[str]]]:

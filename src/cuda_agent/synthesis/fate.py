@@ -61,6 +61,8 @@ class Fate(Record):
     """The filter that dropped it; None when it is kept."""
     reason: str = ""
     """The filter's reason; empty when it is kept."""
+    normal_digests: tuple[str, ...] = ()
+    """Of its normal forms, without and with sizes: duplicates have the same; none where it does not parse."""
     nearest: Nearest | None = None
     """The most similar KernelBench task, where it was looked for."""
     measured: Measured = Measured()

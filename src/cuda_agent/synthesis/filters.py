@@ -1,5 +1,6 @@
 """The filters that read a candidate's text: they cost next to nothing, so they come first."""
 
+import hashlib
 from dataclasses import dataclass, field
 
 from cuda_agent.errors import TaskError
@@ -20,8 +21,13 @@ class TextFilters:
     """KernelBench's tasks; empty when no folder was named."""
     similarity: float
     """How similar to one of them a candidate may be."""
-    seen: dict[str, int] = field(default_factory=dict)
-    """Normal forms, with the first candidate that had each."""
+    seen: dict[str, Candidate] = field(default_factory=dict)
+    """Digests of normal forms, without and with their sizes, with the first candidate that had each."""
+
+    def remember(self, fate: Fate) -> None:
+        """Take a recorded candidate for seen, without reading it again."""
+        for digest in fate.normal_digests:
+            self.seen.setdefault(digest, fate.candidate)
 
     def check(self, candidate: Candidate) -> Fate:
         """The fate of a candidate as far as its text decides it."""
@@ -33,23 +39,38 @@ class TextFilters:
     def _check(self, candidate: Candidate) -> Fate:
         try:
             parse_task(candidate.code, name="candidate")
-            normal_form = compute_normal_form(candidate.code)
+            digests = _compute_digests(candidate.code)
         except (TaskError, ValueError) as error:
             return drop(Fate(candidate=candidate), Filter.PARSES, reason=str(error))
-        first = self.seen.setdefault(normal_form, candidate.number)
-        if first != candidate.number:
-            return drop(Fate(candidate=candidate), Filter.DUPLICATE, reason=f"of candidate {first}")
+        fate = Fate(candidate=candidate, normal_digests=digests)
+        first = self._find_first(candidate, digests)
+        if first is not candidate:
+            return drop(fate, Filter.DUPLICATE, reason=f"of candidate {first.number}")
         if missing := find_missing_operators(candidate.code, candidate.ops):
-            return drop(Fate(candidate=candidate), Filter.LABEL, reason=f"{missing[0]} does not occur")
+            return drop(fate, Filter.LABEL, reason=f"{missing[0]} does not occur")
         if not candidate.ops:
-            return drop(Fate(candidate=candidate), Filter.LABEL, reason="no operator is declared")
+            return drop(fate, Filter.LABEL, reason="no operator is declared")
         nearest = find_nearest(candidate.code, self.kernelbench) if self.kernelbench else None
-        fate = Fate(candidate=candidate, nearest=nearest)
+        fate = fate.model_copy(update={"nearest": nearest})
         if nearest is not None and nearest.similarity > self.similarity:
             return drop(fate, Filter.SIMILAR, reason=f"{nearest.similarity:.2f} to {nearest.name}")
         if name := find_random_operator(candidate.code):
             return drop(fate, Filter.STOCHASTIC, reason=f"{name} draws random numbers")
         return fate
+
+    def _find_first(self, candidate: Candidate, digests: tuple[str, str]) -> Candidate:
+        """Itself, or the one that it repeats: of its own family only at the same sizes."""
+        other, same_sized = (self.seen.setdefault(digest, candidate) for digest in digests)
+        is_of_family = candidate.family != "" and other.family == candidate.family
+        return same_sized if is_of_family else other
+
+
+def _compute_digests(code: str) -> tuple[str, str]:
+    return _digest(compute_normal_form(code)), _digest(compute_normal_form(code, keeps_sizes=True))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:32]
 
 
 def drop(fate: Fate, by: Filter, *, reason: str) -> Fate:

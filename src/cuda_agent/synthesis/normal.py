@@ -24,19 +24,19 @@ def parse_program(code: str) -> ast.Module:
         raise ValueError(f"Python cannot parse it: {error}") from error
 
 
-def compute_normal_form(code: str) -> str:
+def compute_normal_form(code: str, *, keeps_sizes: bool = False) -> str:
     """A text that is equal for programs that compute the same in the same way, but for sizes and names.
 
     Docstrings and annotations go, names are numbered as they come, and numbers outside of classes (sizes, and
     the arguments of constructors) are all one, whether written in place or as constants. `F.relu` and
-    `torch.nn.functional.relu` are the same name.
+    `torch.nn.functional.relu` are the same name. With `keeps_sizes` sizes count, written out.
 
     Raises:
         ValueError: it does not parse.
     """
     tree = parse_program(code)
-    sizes = {name for node in tree.body for name in _list_sizes(node)}
-    normal = _Normaliser(find_aliases(tree), sizes)
+    sizes = {name: value for node in tree.body for name, value in _list_sizes(node)}
+    normal = _Normaliser(find_aliases(tree), sizes, keeps_sizes=keeps_sizes)
     body = [node for node in tree.body if not _is_aside(node) and not any(_list_sizes(node))]
     return "\n".join(ast.dump(normal.visit(node)) for node in sorted(body, key=_rank))
 
@@ -76,22 +76,23 @@ def _is_aside(node: ast.stmt) -> bool:
     return is_text or isinstance(node, ast.Import | ast.ImportFrom)
 
 
-def _list_sizes(node: ast.stmt) -> Iterator[str]:
+def _list_sizes(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
     """Names that a statement at module level binds to numbers, or to what is computed of numbers alone."""
     if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
         parts = (ast.Constant, ast.Tuple, ast.List, ast.UnaryOp, ast.BinOp, ast.Name)
         beside = (ast.operator, ast.unaryop, ast.expr_context)
         if all(isinstance(part, (*parts, *beside)) for part in ast.walk(node.value)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            yield from (target.id for target in targets if isinstance(target, ast.Name))
+            yield from ((target.id, node.value) for target in targets if isinstance(target, ast.Name))
 
 
 class _Normaliser(ast.NodeTransformer):
     """Rewrites a statement in place."""
 
-    def __init__(self, aliases: dict[str, str], sizes: set[str]) -> None:
+    def __init__(self, aliases: dict[str, str], sizes: dict[str, ast.expr], *, keeps_sizes: bool) -> None:
         self._aliases = aliases
         self._sizes = sizes
+        self._keeps_sizes = keeps_sizes
         self._scopes: list[dict[str, str]] = [{}]
         self._is_in_class = False
 
@@ -128,7 +129,7 @@ class _Normaliser(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.AST:
         is_local = any(node.id in scope for scope in self._scopes[1:])
         if node.id in self._sizes and not is_local:
-            return ast.Constant(0)
+            return self._sizes[node.id] if self._keeps_sizes else ast.Constant(0)
         return ast.Name(id=resolve_name(node, self._aliases) or self._number(node.id), ctx=node.ctx)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
@@ -141,7 +142,7 @@ class _Normaliser(ast.NodeTransformer):
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
         is_number = isinstance(node.value, int | float) and not isinstance(node.value, bool)
-        return ast.Constant(0) if is_number and not self._is_in_class else node
+        return ast.Constant(0) if is_number and not self._is_in_class and not self._keeps_sizes else node
 
     def _number(self, name: str) -> str:
         if name in _KEPT:

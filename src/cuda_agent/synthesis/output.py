@@ -34,6 +34,8 @@ def _build_row(fate: Fate) -> Row:
         id=candidate.key,
         seed=candidate.seed,
         number=candidate.number,
+        family=candidate.family,
+        precision=candidate.precision,
         split=choose_split(candidate.ops),
         eager_ms=measured.eager_ms,
         compile_ms=measured.compile_ms,

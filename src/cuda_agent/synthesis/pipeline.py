@@ -1,13 +1,14 @@
 """From a recipe to kept tasks: composed in order, filtered by text, tried by workers, recorded."""
 
 import collections
+import functools
 import hashlib
 import itertools
 import math
 import queue
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from cuda_agent.errors import UserError
 from cuda_agent.judge.lease import Lease, name_device
 from cuda_agent.rundir import RunDir
 from cuda_agent.sandbox.protocol import Sandbox
+from cuda_agent.synthesis.crew import Crew
 from cuda_agent.synthesis.fate import Fate
 from cuda_agent.synthesis.filters import TextFilters
 from cuda_agent.synthesis.operator import Operator
@@ -152,14 +154,13 @@ def _iterate_fates(
 ) -> Iterator[Fate]:
     """Every candidate's fate as it ends, tried ahead by the workers, until the time is over."""
     filters = TextFilters(kernelbench=shop.kernelbench, similarity=shop.job.recipe.similarity)
-    # Not joined here: who waits for the lease of a device that a judge holds cannot be called back.
-    pool = ThreadPoolExecutor(shop.workers)
+    crew = Crew(shop.workers)
     trial = _Trial(shop, stack)
-    stack.callback(pool.shutdown, wait=False, cancel_futures=True)
+    stack.callback(crew.close)
     pending: set[Future[Fate]] = set()
     for number in itertools.count():
         if number in recorded:
-            filters.check(recorded[number].candidate)
+            filters.remember(recorded[number])
             yield recorded[number]
             continue
         start_s = time.monotonic()
@@ -167,7 +168,7 @@ def _iterate_fates(
         fate = filters.check(fate.candidate) if fate.is_kept else fate
         fate = fate.model_copy(update={"seconds": time.monotonic() - start_s})
         if fate.is_kept:
-            pending.add(pool.submit(trial.run, fate))
+            pending.add(crew.submit(functools.partial(trial.run, fate)))
         else:
             yield fate
         while len(pending) >= _AHEAD * shop.workers or any(future.done() for future in pending):
@@ -191,7 +192,7 @@ class _Trial:
         self._turns = Turns(Lease(name_device(self._recipe.target)), at_once=at_once)
         self._probes: queue.SimpleQueue[Probe] = queue.SimpleQueue()
         for _ in range(shop.workers):
-            probe = Probe(sandbox=shop.sandbox, target=shop.job.recipe.target)
+            probe = Probe(sandbox=shop.sandbox, target=self._recipe.target, compiles=True)
             self._probes.put(stack.enter_context(probe))
 
     def run(self, fate: Fate) -> Fate:

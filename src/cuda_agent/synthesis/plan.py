@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from cuda_agent.synthesis.operator import AXES, Layout, OperandKind, Operator
+from cuda_agent.synthesis.recipe import Precision
 
 
 class Join(StrEnum):
@@ -62,6 +63,8 @@ class Plan:
 
     steps: tuple[Step, ...]
     """Its operators, in order; the first one's shape is that of the task's first input."""
+    precision: Precision = Precision.FLOAT32
+    """What its floating inputs and weights are stored in."""
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ A = TypeVar("A", bound=Answer)
 _ASKED_AT_MOST = 400
 """Questions after which a process is replaced: compiled code and memory pile up in it."""
 _PROCESSES = 1024
-_START_S = 180.0
+_START_S = 600.0
 _STARTS = 3
 _PROGRAM = "cuda_agent.synthesis.examine"
 _HEAP = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40), "MALLOC_ARENA_MAX": "1"}
@@ -37,8 +37,9 @@ class ProbeError(Exception):
 class Probe:
     """Asks questions about one candidate after another."""
 
-    def __init__(self, *, sandbox: Sandbox, target: Target) -> None:
-        """Nothing is started before the first question."""
+    def __init__(self, *, sandbox: Sandbox, target: Target, compiles: bool = False) -> None:
+        """Nothing is started before the first question; `compiles` has a process ready for torch.compile."""
+        self._compiles = compiles
         self._sandbox = sandbox
         self._target = target
         self._folder = Path(tempfile.mkdtemp(prefix="cuda-agent-probe-"))
@@ -87,7 +88,7 @@ class Probe:
             if self._wire is not None:
                 return
             try:
-                self.ask(Warm(), Done, timeout_s=_START_S)
+                self.ask(Warm(compiles=self._compiles), Done, timeout_s=_START_S)
             except ProbeError as error:
                 if tried == _STARTS - 1 or self._is_closed:
                     mend = "cuda-agent doctor says what this machine lacks"
@@ -157,8 +158,8 @@ def _build_environment(scratch: Path, socket_fd: int, *, threads: int, is_gpu: b
         "PYTHONPATH": str(Path(cuda_agent.__file__).parents[1]),
         "OMP_NUM_THREADS": str(threads),
         "TORCHINDUCTOR_CACHE_DIR": str(scratch / "inductor"),
-        # A task has one or few kernels: these preparations cost more than they save.
-        "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS": "0",
+        # Kept for all candidates of a process; torch names what it keeps by a digest that openssl takes.
+        "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS": str(int(shutil.which("openssl") is not None)),
         "TORCHINDUCTOR_VEC_ISA_OK": "1",
         "TORCHINDUCTOR_COMPILE_THREADS": "1",
         "HF_HUB_OFFLINE": "1",

@@ -13,6 +13,8 @@ class Warm(Record):
 
     kind: Literal["warm"] = "warm"
     """Which question this is."""
+    compiles: bool
+    """Whether to compile something, too: the first time takes ten times as long as the others."""
 
 
 class Examine(Record):

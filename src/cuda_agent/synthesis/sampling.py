@@ -34,6 +34,14 @@ def sample_first_step(operator: Operator, generator: random.Random) -> Step:
     return replace(sample_step(operator, generator, shape=shape), axes=AXES[layout])
 
 
+def sample_shape(step: Step, generator: random.Random) -> tuple[int, ...]:
+    """Another shape for a step that begins a task; the batch is still to be chosen."""
+    layout = step.operator.layout
+    if layout not in _SIZES:
+        layout = next(free for free in _FREE if AXES[free] == step.axes)
+    return (_BATCH, *(size for group in _SIZES[layout] for size in generator.choice(group)))
+
+
 def sample_step(operator: Operator, generator: random.Random, *, shape: tuple[int, ...]) -> Step:
     """A step on a tensor of that shape."""
     return Step(

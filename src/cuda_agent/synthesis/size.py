@@ -70,14 +70,23 @@ def round_batch(wished: float) -> int:
 
 
 def rebatch(plan: Plan, batch: int) -> tuple[Plan, Trial]:
-    """The plan with another batch: every shape follows from a trial of what comes before it.
+    """The plan with another batch.
 
     Raises:
         TrialError: some step does not bear it.
     """
-    steps = [replace(plan.steps[0], shape=(batch, *plan.steps[0].shape[1:]))]
-    trial = run_trial(write_source(Plan(steps=tuple(steps))))
+    return reshape(plan, (batch, *plan.steps[0].shape[1:]))
+
+
+def reshape(plan: Plan, shape: tuple[int, ...]) -> tuple[Plan, Trial]:
+    """The plan with another first shape: every further one follows from a trial of what comes before it.
+
+    Raises:
+        TrialError: some step does not bear it.
+    """
+    part = replace(plan, steps=(replace(plan.steps[0], shape=shape),))
+    trial = run_trial(write_source(part))
     for step in plan.steps[1:]:
-        steps.append(replace(step, shape=trial.shape))
-        trial = run_trial(write_source(Plan(steps=tuple(steps))))
-    return Plan(steps=tuple(steps)), trial
+        part = replace(part, steps=(*part.steps, replace(step, shape=trial.shape)))
+        trial = run_trial(write_source(part))
+    return part, trial

@@ -10,6 +10,7 @@ import jinja2
 
 from cuda_agent.synthesis.operator import Domain, Layout, OperandKind
 from cuda_agent.synthesis.plan import Join, Plan, Step
+from cuda_agent.synthesis.recipe import Precision
 
 _DRAWS = {
     OperandKind.INPUT: "torch.randn({shape})",
@@ -60,6 +61,7 @@ class _Writer:
         self.arguments: list[str] = []
         self.setup: list[str] = []
         self.inputs: dict[str, str] = {}
+        self._precision = plan.precision
         self._attributes: set[str] = set()
         self._lines: list[str] = []
         self._write_first_input(plan.steps[0])
@@ -68,6 +70,9 @@ class _Writer:
             self._write_step(
                 step, is_first=index == 0, is_left=after is not None and after.join is Join.BRANCH
             )
+
+        if self.setup and plan.precision is not Precision.FLOAT32:
+            self.setup.append(f"self.to(torch.{plan.precision})")
 
     @property
     def forward(self) -> list[str]:
@@ -83,7 +88,7 @@ class _Writer:
         if step.operator.layout is Layout.INDICES:
             self.inputs["x"] = _DRAWS[OperandKind.INDEX].format(shape=shape, bound=step.values["vocabulary"])
         else:
-            self.inputs["x"] = _FIRST_DRAWS[step.operator.domain].format(shape=shape)
+            self.inputs["x"] = self._write_draw(_FIRST_DRAWS[step.operator.domain], shape)
 
     def _write_step(self, step: Step, *, is_first: bool, is_left: bool) -> None:
         operator = step.operator
@@ -106,6 +111,13 @@ class _Writer:
             case Join.SEQUENCE:
                 self._lines.append(f"{'left' if is_left else 'x'} = {expression}")
 
+    def _write_draw(self, template: str, shape: str, *, bound: str = "") -> str:
+        """An input's expression, in the plan's precision where its values are kept, and not just compared."""
+        is_stored = "randn(" in template or ("rand(" in template and "<" not in template)
+        if is_stored and self._precision is not Precision.FLOAT32:
+            shape = f"{shape.rstrip(',')}, dtype=torch.{self._precision}"
+        return template.format(shape=shape, bound=bound)
+
     def _write_module(self, step: Step) -> str:
         """Construct a module in the constructor; what it is called there."""
         template = step.operator.template
@@ -125,7 +137,7 @@ class _Writer:
             argument = _make_unique(name, self.inputs)
             bound = str(step.measure(operand.bound)) if operand.bound else ""
             names = self._first_shape if shape == self._first_sizes else tuple(map(str, shape))
-            self.inputs[argument] = _DRAWS[kind].format(shape=_join_sizes(names), bound=bound)
+            self.inputs[argument] = self._write_draw(_DRAWS[kind], _join_sizes(names), bound=bound)
             return argument
         attribute = self._name_attribute(name)
         argument = self._name_argument(f"{attribute}_shape", str(shape))

@@ -3,8 +3,10 @@
 import ast
 import difflib
 import json
+import os
 import random
 import re
+import secrets
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -33,6 +35,10 @@ class Row(Record):
     """What it was composed from."""
     number: int = 0
     """Which candidate of its seed it was."""
+    family: str = ""
+    """What it shares with the same program at other sizes or in other precisions."""
+    precision: str = "float32"
+    """What its floating inputs and weights are stored in."""
     split: str = ""
     """train, validation or heldout: all tasks of one combination of operators are in one."""
     eager_ms: float = 0.0
@@ -71,7 +77,7 @@ def read_dataset(path: Path) -> tuple[Row, ...]:
 
 
 def write_dataset(path: Path, rows: Sequence[Row]) -> None:
-    """Write rows as parquet, every column typed; any reader of parquet can load it.
+    """Write rows as parquet, whole or not at all, every column typed; any reader of parquet can load it.
 
     Raises:
         UserError: the place cannot be written.
@@ -82,10 +88,14 @@ def write_dataset(path: Path, rows: Sequence[Row]) -> None:
         [(name, kinds.get(field.annotation, texts)) for name, field in Row.model_fields.items()]  # type: ignore[arg-type]
     )
     table = pyarrow.Table.from_pylist([row.model_dump(mode="json") for row in rows], schema=schema)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        pyarrow.parquet.write_table(table, path, compression="zstd")
+        pyarrow.parquet.write_table(table, temporary, compression="zstd")
+        os.replace(temporary, path)
     except OSError as error:
         raise UserError(f"{path} cannot be written ({error.strerror}); choose another place") from error
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def load_tasks(place: str) -> tuple[Task, ...]:
