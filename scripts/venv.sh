@@ -43,14 +43,19 @@ show_progress() {
 
 make_venv() {
   find_python
+  if [ -e "$venv" ] && [ ! -e "$venv/made-with" ]; then
+    echo "$venv is there, and this script did not make it: remove it yourself, or name another folder." >&2
+    return 1
+  fi
   echo "Making $venv with $("$python" --version) (a minute or two)"
   rm -rf "$venv"
+  mkdir -p "$venv"
+  echo "$python" >"$venv/made-with"
   # Without network the outer pip and setuptools serve: the ones that come with venv may be too old.
   local without=""
   if ! has ensurepip || { [ -n "$wheels" ] && has pip; }; then without=--without-pip; fi
   # shellcheck disable=SC2086 # several flags are several words
   "$python" -m venv $without $flags "$venv"
-  echo "$python" >"$venv/made-with"
   if [[ " $flags " == *" --system-site-packages "* ]]; then
     share_packages
     # The torch that is there stays; everything else may be pinned.
