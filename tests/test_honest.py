@@ -48,8 +48,8 @@ def check(outcome: Outcome, case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", list_parameters(Target.CPU))
-def test_honest_kernel_is_verified(case: Case, bench: Bench) -> None:
-    outcome = bench.try_case(case, Target.CPU, until=Stage.VERIFY)
+def test_honest_kernel_keeps_the_rules_and_builds(case: Case, bench: Bench) -> None:
+    outcome = bench.try_case(case, Target.CPU, until=Stage.BUILD)
     assert outcome.verdict == PASSED, f"{case.mechanism}\n{outcome.verdict}: {outcome.evaluation.reason}"
 
 

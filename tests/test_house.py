@@ -48,6 +48,7 @@ WHOLE_HOUSE = {
     "test_judge_report.py",
     "test_memory_over_time.py",
     "test_field_reports.py",
+    "test_venv_script.py",
     "test_kernel_header.py",  # kernel.h, which is no Python
 }
 # Parts that only the whole they belong to can show to work, and where that is.

@@ -209,7 +209,9 @@ def test_charts_tell_values_by_pointer_and_key_and_table(browser: "Browser", sit
     assert plot.locator(".tip").inner_text().startswith("step 1\n")
     figure = page.locator("figure[data-chart=reward]")
     figure.locator("summary").click()
-    assert figure.locator("tbody tr").count() == 40
+    from playwright.sync_api import expect
+
+    expect(figure.locator("tbody tr")).to_have_count(40)
     assert figure.locator("tbody tr").last.inner_text().split() == ["40", "1.9"]
     visit.close()
 

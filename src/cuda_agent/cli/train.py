@@ -21,20 +21,12 @@ import tyro
 
 from cuda_agent.cli.console import build_console
 from cuda_agent.cli.exit_code import ExitCode
-from cuda_agent.cli.train_episodes import TrainingOptions, build_ppo
+from cuda_agent.cli.train_episodes import TrainingOptions, build_stage
 from cuda_agent.cli.train_plan import PlanOptions, plan_training
 from cuda_agent.cli.train_progress import TrainingProgress
-from cuda_agent.cli.train_supervised import (
-    ImitateOptions,
-    RftOptions,
-    ValueOptions,
-    build_imitation,
-    build_rft,
-    build_value_pretraining,
-)
 from cuda_agent.config import Config
 from cuda_agent.rl.config import build_micro
-from cuda_agent.rl.training import Stage, run_stage
+from cuda_agent.rl.training import run_stage
 from cuda_agent.rundir import RunDir, build_default_path
 
 
@@ -54,7 +46,7 @@ def run_train(config: TrainConfig) -> int:
         return plan_training(given.scale)
     options = build_micro(given) if given.micro else given
     with _open_run(options) as run:
-        stage = _build_stage(options, run)
+        stage = build_stage(options, run)
         progress = TrainingProgress(build_console(), options.steps)
         end = run_stage(stage, run, observe=progress)
         if end.reason:
@@ -72,15 +64,3 @@ def _open_run(options: TrainingOptions) -> RunDir:
         run = RunDir.create(options.out or build_default_path("train"), asked)
     print(f"run folder: {run.path} (if interrupted: the same command, with --resume {run.path})", flush=True)
     return run
-
-
-def _build_stage(options: TrainingOptions, run: RunDir) -> Stage:
-    match options:
-        case ImitateOptions():
-            return build_imitation(options)
-        case RftOptions():
-            return build_rft(options, run)
-        case ValueOptions():
-            return build_value_pretraining(options)
-        case _:
-            return build_ppo(options, run)

@@ -9,7 +9,16 @@ from cuda_agent.agent.episode import EpisodeConfig, EpisodeOptions
 from cuda_agent.agent.prompt import PromptForm
 from cuda_agent.cli.job_source import load_tasks
 from cuda_agent.cli.target import choose_target
-from cuda_agent.cli.train_supervised import ImitateOptions, Place, RftOptions, ValueOptions, load_start
+from cuda_agent.cli.train_supervised import (
+    ImitateOptions,
+    Place,
+    RftOptions,
+    ValueOptions,
+    build_imitation,
+    build_rft,
+    build_value_pretraining,
+    load_start,
+)
 from cuda_agent.errors import UserError
 from cuda_agent.rl.checkpoint import find_network
 from cuda_agent.rl.config import PpoConfig, SingleTurnConfig
@@ -17,6 +26,7 @@ from cuda_agent.rl.policy import build_critic, choose_device, load_critic
 from cuda_agent.rl.ppo import Ppo
 from cuda_agent.rl.rollout import EpisodeRollout, RolloutOptions
 from cuda_agent.rl.single_turn import SingleTurn
+from cuda_agent.rl.training import Stage
 from cuda_agent.rundir import RunDir
 from cuda_agent.sandbox.build import build_sandbox
 from cuda_agent.tasks.target import Target
@@ -64,6 +74,23 @@ TrainingOptions = (
     | Annotated[PpoOptions, tyro.conf.subcommand("ppo")]
 )
 """Any stage's, by its name on the command line."""
+
+
+def build_stage(options: TrainingOptions, run: RunDir) -> Stage:
+    """The stage that is asked for, with its data and networks loaded.
+
+    Raises:
+        UserError: something is missing; says what and how to name it.
+    """
+    match options:
+        case ImitateOptions():
+            return build_imitation(options)
+        case RftOptions():
+            return build_rft(options, run)
+        case ValueOptions():
+            return build_value_pretraining(options)
+        case _:
+            return build_ppo(options, run)
 
 
 def build_ppo(options: PpoOptions | SingleTurnOptions, run: RunDir) -> Ppo:

@@ -9,7 +9,6 @@ from contextlib import suppress
 from typing import Any
 
 import torch
-from torch._dynamo import lookup_backend
 
 
 class _BuiltError(Exception):
@@ -22,6 +21,8 @@ def precompile(model: torch.nn.Module, inputs: Sequence[Any]) -> None:
     Raises:
         Exception: whatever the compiler raises.
     """
+    from torch._dynamo import lookup_backend  # takes a second to import, and many a task is never compiled
+
     inductor = lookup_backend("inductor")
 
     def build(graph: Any, examples: Any) -> Callable[..., Any]:  # noqa: ANN401

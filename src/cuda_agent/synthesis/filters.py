@@ -1,5 +1,6 @@
 """The filters that read a candidate's text: they cost next to nothing, so they come first."""
 
+import ast
 import hashlib
 from dataclasses import dataclass, field
 
@@ -11,6 +12,9 @@ from cuda_agent.synthesis.label import find_missing_operators, find_random_opera
 from cuda_agent.synthesis.normal import compute_normal_form
 from cuda_agent.synthesis.similarity import Print, find_nearest
 from cuda_agent.tasks.source import parse_task
+
+_MAX_NESTING = 200
+"""Levels of a syntax tree; a program that somebody wrote has a few dozen."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +43,8 @@ class TextFilters:
     def _check(self, candidate: Candidate) -> Fate:
         try:
             parse_task(candidate.code, name="candidate")
+            if _measure_nesting(candidate.code) > _MAX_NESTING:
+                raise RecursionError
             digests = _compute_digests(candidate.code)
         except (TaskError, ValueError) as error:
             return drop(Fate(candidate=candidate), Filter.PARSES, reason=str(error))
@@ -63,6 +69,16 @@ class TextFilters:
         other, same_sized = (self.seen.setdefault(digest, candidate) for digest in digests)
         is_of_family = candidate.family != "" and other.family == candidate.family
         return same_sized if is_of_family else other
+
+
+def _measure_nesting(code: str) -> int:
+    """How deep its syntax tree is: what torch raises Python's own limit to is not for a filter to know."""
+    depth = 0
+    level: list[ast.AST] = [ast.parse(code)]
+    while level:
+        depth += 1
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+    return depth
 
 
 def _compute_digests(code: str) -> tuple[str, str]:
