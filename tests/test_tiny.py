@@ -58,6 +58,8 @@ def test_it_takes_about_a_minute_even_on_a_busy_machine(run: tuple[Path, float])
 
 def test_the_agent_saw_what_happened_stage_by_stage(trajectory: Trajectory) -> None:
     seen = [turn.observations[-1].content if turn.observations else "" for turn in trajectory.turns]
+    # Whether so small a task is flagged for its size is the clock's to say.
+    seen = [re.sub(r"^task: flagged: too small .*\n", "", text, flags=re.MULTILINE) for text in seen]
     assert seen[0] == "model.py:13:        return torch.relu(x) * self.scale"
     assert seen[1].startswith("rules: ok\nbuild: compile_error: ")
     assert "kernels/scaled_relu.cpp:14" in seen[1]
