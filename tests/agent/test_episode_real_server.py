@@ -28,7 +28,7 @@ from cuda_agent.tasks.target import Target
 from cuda_agent.tasks.task import Task
 from tests.agent.test_episode_endpoint import hold
 
-NEEDED = ("transformers", "accelerate", "fastapi", "uvicorn")
+NEEDED = ("requests", "transformers", "accelerate", "fastapi", "uvicorn")
 CHECKPOINT = "CUDA_AGENT_TEST_CHECKPOINT"
 START_S = 300.0
 REPLY_TOKENS = 100
