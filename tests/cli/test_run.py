@@ -22,6 +22,9 @@ from tests.chat_server import Answer, ChatServer, say
 
 KEY = "sk-marked-0123456789abcdef"
 
+SLEEP = f"sleep {100_000 + os.getpid()}"
+"""Told apart from that of the same tests in another worker."""
+
 
 @pytest.fixture
 def files(tmp_path: Path, tiny_task: Task, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -30,7 +33,7 @@ def files(tmp_path: Path, tiny_task: Task, monkeypatch: pytest.MonkeyPatch) -> P
     (tmp_path / "quit.toml").write_text("[[reply]]\ntext = 'I give up.'\n")
     (tmp_path / "hang.toml").write_text(
         "[[reply]]\ntext = 'I wait.'\n"
-        "[[reply.call]]\ntool = 'bash'\narguments = { command = 'sleep 4567 & sleep 4567' }\n"
+        f"[[reply.call]]\ntool = 'bash'\narguments = {{ command = '{SLEEP} & {SLEEP}' }}\n"
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
@@ -150,7 +153,7 @@ def find_sleepers() -> list[str]:
                 command = (entry / "cmdline").read_bytes()
             except OSError:
                 continue
-            if command == b"sleep\x004567\x00":
+            if command.split(b"\0")[:-1] == SLEEP.encode().split():
                 found.append(entry.name)
     return found
 
