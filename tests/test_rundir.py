@@ -171,6 +171,16 @@ def test_a_full_disk_loses_nothing_and_says_so(tmp_path: Path) -> None:
         assert sorted(os.listdir(run.path)) == ["config.json", "facts.jsonl", "lock", "note.txt"]
 
 
+def test_a_run_that_never_began_is_discarded_and_takes_nothing_else_along(tmp_path: Path) -> None:
+    with RunDir.create(tmp_path / "run", Job()) as run:
+        run.discard()
+    assert not run.path.exists()
+    with RunDir.create(tmp_path / "other", Job()) as run:
+        run.write_text("note.txt", "kept")
+        run.discard()
+    assert os.listdir(run.path) == ["note.txt"]
+
+
 def test_default_names_are_dated_and_never_the_same() -> None:
     one, other = build_default_path("run"), build_default_path("run")
     assert one != other

@@ -7,7 +7,7 @@ import os
 import secrets
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -144,6 +144,13 @@ class RunDir:
     def remove(self, name: str) -> None:
         """Remove a file that is no longer needed, if it is there."""
         (self.path / name).unlink(missing_ok=True)
+
+    def discard(self) -> None:
+        """Remove a run that never began, and its folder if nothing else is in it."""
+        for name in (CONFIG_NAME, LOCK_NAME):
+            self.remove(name)
+        with suppress(OSError):
+            self.path.rmdir()
 
     def close(self) -> None:
         """Give the lock back."""

@@ -91,4 +91,7 @@ def test_what_is_missing_is_named(
     places = {"EMPTY": str(tmp_path / "empty"), "DATA": str(sampled)}
     given = [places.get(argument, argument) for argument in arguments]
     assert main(["train", *given, "--out", str(tmp_path / "run"), *SMALL]) == 2
-    assert words in capsys.readouterr().err
+    told = capsys.readouterr()
+    assert words in told.err
+    assert told.out == ""
+    assert not (tmp_path / "run").exists()

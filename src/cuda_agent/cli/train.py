@@ -25,8 +25,9 @@ from cuda_agent.cli.train_episodes import TrainingOptions, build_stage
 from cuda_agent.cli.train_plan import PlanOptions, plan_training
 from cuda_agent.cli.train_progress import TrainingProgress
 from cuda_agent.config import Config
+from cuda_agent.errors import UserError
 from cuda_agent.rl.config import build_micro
-from cuda_agent.rl.training import run_stage
+from cuda_agent.rl.training import Stage, run_stage
 from cuda_agent.rundir import RunDir, build_default_path
 
 
@@ -46,7 +47,7 @@ def run_train(config: TrainConfig) -> int:
         return plan_training(given.scale)
     options = build_micro(given) if given.micro else given
     with _open_run(options) as run:
-        stage = build_stage(options, run)
+        stage = _build_stage(options, run)
         progress = TrainingProgress(build_console(), options.steps)
         end = run_stage(stage, run, observe=progress)
         if end.reason:
@@ -62,5 +63,16 @@ def _open_run(options: TrainingOptions) -> RunDir:
         run = RunDir.resume(options.resume, asked)
     else:
         run = RunDir.create(options.out or build_default_path("train"), asked)
-    print(f"run folder: {run.path} (if interrupted: the same command, with --resume {run.path})", flush=True)
     return run
+
+
+def _build_stage(options: TrainingOptions, run: RunDir) -> Stage:
+    """The stage; a run that could not begin leaves no folder."""
+    try:
+        stage = build_stage(options, run)
+    except UserError:
+        if not options.resume:
+            run.discard()
+        raise
+    print(f"run folder: {run.path} (if interrupted: the same command, with --resume {run.path})", flush=True)
+    return stage
