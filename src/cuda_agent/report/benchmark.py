@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cuda_agent.bench.estimate import Estimate
 from cuda_agent.bench.metrics import (
     FAST_P,
     Baseline,
-    Estimate,
     Population,
     Rule,
     choose_best,
