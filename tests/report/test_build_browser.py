@@ -223,7 +223,7 @@ def test_colours_follow_the_switch(browser: "Browser", site: Path) -> None:
     dark = page.evaluate(paper)
     page.locator("#theme").click()
     light = page.evaluate(paper)
-    assert (page.locator("#theme").inner_text(), dark != light) == ("Light", True)
+    assert (page.locator("#theme").inner_text(), dark != light) == ("○ Light", True)
     page.locator("#theme").click()
     assert page.evaluate(paper) == dark
     visit.close()

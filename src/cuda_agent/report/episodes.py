@@ -121,7 +121,8 @@ def describe_turns(turns: Sequence[Turn], submissions: Sequence[SubmissionRecord
 
 def _describe_call(call: ToolCall, answer: Message | None, *, history: FileHistory) -> dict[str, Any]:
     text = "" if answer is None else answer.content
-    diff = [clip(line, LINE_CHARACTERS) for line in history.apply(call, text)[:DIFF_LINES]]
+    changed = history.apply(call, text)
+    diff = [clip(line, LINE_CHARACTERS) for line in changed[:DIFF_LINES]]
     text = clip(text)
     arguments = call.arguments
     if arguments is None:
@@ -130,6 +131,7 @@ def _describe_call(call: ToolCall, answer: Message | None, *, history: FileHisto
             "asked": clip(call.raw_arguments),
             "rest": "unreadable",
             "diff": [],
+            "diff_lines": 0,
             "answer": text,
         }
     command = arguments.get("command")
@@ -137,7 +139,14 @@ def _describe_call(call: ToolCall, answer: Message | None, *, history: FileHisto
     hidden = {*(OWN_TEXTS if diff else ()), *(("command",) if asked else ())}
     rest = {key: value for key, value in arguments.items() if value is not None and key not in hidden}
     told = " ".join(f"{key}={clip(str(value), 400)}" for key, value in rest.items())
-    return {"name": call.name, "asked": asked, "rest": told, "diff": diff, "answer": text}
+    return {
+        "name": call.name,
+        "asked": asked,
+        "rest": told,
+        "diff": diff,
+        "diff_lines": len(changed),
+        "answer": text,
+    }
 
 
 def describe_submission(submission: SubmissionRecord) -> dict[str, Any]:
@@ -189,7 +198,7 @@ def _build_charts(found: EpisodeFound) -> dict[str, Chart]:
     if profile is None or profile.candidate is None:
         return {}
     timings = [
-        ("candidate", profile.candidate),
+        ("kernel", profile.candidate),
         ("eager", profile.eager),
         ("torch.compile", profile.compiled),
     ]

@@ -19,7 +19,7 @@ COLUMNS = (
     ("kind", "class", "text"),
     ("verdict", "verdict", "text"),
     ("is_right", "as it should", "text"),
-    ("mechanism", "what it does", "text"),
+    ("mechanism", "what it does", "long"),
 )
 
 
@@ -153,7 +153,7 @@ def _build_table(cases: Sequence[CaseResult]) -> dict[str, Any]:
             "yes" if case.is_right else "no",
             case.mechanism,
         ]
-        for case in cases
+        for case in sorted(cases, key=lambda case: case.is_right)
     ]
     columns = [{"key": key, "title": title, "form": form} for key, title, form in COLUMNS]
     return {"columns": columns, "rows": rows}

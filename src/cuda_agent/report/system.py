@@ -33,20 +33,21 @@ def build_system_page(material: Material) -> Page:
 
 
 def _iterate_machines(material: Material) -> Iterator[dict[str, Any]]:
-    """Each device with its versions and its way to time, once, with the runs it was seen in."""
-    seen: dict[tuple[Any, ...], list[str]] = {}
+    """Each device with its versions once, with its ways to time and the runs that each was seen in."""
+    seen: dict[tuple[Any, ...], dict[str, list[str]]] = {}
     for run, evaluation in iterate_evaluations(material):
         profile = evaluation.profile
         if profile is not None and profile.device:
-            key = (profile.device, tuple(sorted(profile.versions.items())), profile.method)
-            seen.setdefault(key, []).append(run)
-    for (device, versions, method), runs in seen.items():
+            key = (profile.device, tuple(sorted(profile.versions.items())))
+            seen.setdefault(key, {}).setdefault(profile.method, []).append(run)
+    for (device, versions), methods in seen.items():
         yield {
             "device": device,
             "versions": dict(versions),
-            "method": method,
-            "runs": sorted(set(runs)),
-            "evaluations": len(runs),
+            "methods": [
+                {"method": method, "runs": sorted(set(runs)), "evaluations": len(runs)}
+                for method, runs in sorted(methods.items(), key=lambda each: -len(each[1]))
+            ],
         }
 
 

@@ -57,8 +57,8 @@ if (rewardPlace) {
     find("spread").textContent = `In the middle ${middle.toFixed(2)}, and 95 % lie between ${low.toFixed(2)} and ${high.toFixed(2)}`;
     const most = Math.max(1e-9, speedups.at(-1)), least = Math.min(0, speedups[0]), bins = Array(40).fill(0);
     speedups.forEach(each => bins[Math.min(39, Math.floor((each - least) / (most - least) * 40))]++);
-    const width = 400, x = scale(least, most, 0, width), tallest = Math.max(...bins);
-    find("histogram").replaceChildren(s("svg", { viewBox: "0 0 400 120", "aria-hidden": "true" }, ...bins.map((count, index) => s("rect", { x: index * 10 + 0.5, width: 9, y: 95 - 90 * count / tallest, height: 90 * count / tallest, class: "f0", rx: 1 })), s("line", { x1: 0, x2: 400, y1: 95, y2: 95, class: "axis" }), ...ticks(least, most, false, 5).map(value => s("text", { x: x(value), y: 112, "text-anchor": value === least ? "start" : "middle", text: format(value) }))));
+    const width = Math.max(260, find("histogram").clientWidth), bar = width / 40, x = scale(least, most, 0, width), tallest = Math.max(...bins);
+    find("histogram").replaceChildren(s("svg", { viewBox: `0 0 ${width} 120`, "aria-hidden": "true" }, ...bins.map((count, index) => s("rect", { x: index * bar + 0.5, width: bar - 1, y: 95 - 90 * count / tallest, height: 90 * count / tallest, class: "f0", rx: 1 })), s("line", { x1: 0, x2: width, y1: 95, y2: 95, class: "axis" }), ...ticks(least, most, false, 5).map(value => s("text", { x: x(value), y: 112, "text-anchor": value === least ? "start" : "middle", text: format(value) }))));
   }
   function show() {
     const state = read(), isRight = right.checked, reward = computeReward(state.ratios, isRight, margin);
