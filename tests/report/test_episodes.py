@@ -21,6 +21,14 @@ def test_edits_are_diffs(run_found: EpisodeFound) -> None:
     first = build_episode_page(run_found).data["turns"][0]["calls"][0]
     assert any(line.startswith("+class ModelNew") for line in first["diff"])
     assert "class ModelNew" not in first["rest"]
+    assert first["diff_lines"] == len(first["diff"]) == 26
+
+
+def test_a_change_that_is_cut_says_how_long_it_was(run_found: EpisodeFound) -> None:
+    calls = build_episode_page(run_found).data["turns"][0]["calls"]
+    assert [(len(call["diff"]), call["diff_lines"]) for call in calls if call["diff_lines"] > 400] == [
+        (400, 419)
+    ]
 
 
 def test_times_against_both_baselines(run_found: EpisodeFound) -> None:
@@ -31,7 +39,7 @@ def test_times_against_both_baselines(run_found: EpisodeFound) -> None:
     assert times["candidate_ms"] == final.profile.candidate.median_ms  # type: ignore[union-attr]
     assert times["over_compiled"]["low"] == final.profile.over_compiled.low  # type: ignore[union-attr]
     chart = build_episode_page(run_found).charts["calls"]
-    assert [series.name for series in chart.series] == ["candidate", "eager", "torch.compile"]
+    assert [series.name for series in chart.series] == ["kernel", "eager", "torch.compile"]
     assert len(chart.series[0].xs) == len(final.profile.candidate.calls_ms)  # type: ignore[union-attr]
 
 

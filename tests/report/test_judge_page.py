@@ -18,6 +18,12 @@ def test_counts_of_the_recorded_sweeps(recorded: Material) -> None:
     assert len(page.tables["cases"]["rows"]) == len(recorded.cases)
 
 
+def test_what_went_wrong_stands_first(recorded: Material) -> None:
+    table = build_judge_page(recorded).tables["cases"]
+    column = [each["key"] for each in table["columns"]].index("is_right")
+    assert [row[column] for row in table["rows"]][:6] == ["no"] * 5 + ["yes"]
+
+
 def test_noise_of_identical_code() -> None:
     races = (
         Race(

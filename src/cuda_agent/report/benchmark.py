@@ -180,8 +180,8 @@ def _build_roofline(best: Mapping[str, Sequence[BenchRecord]]) -> Chart:
         kind=ChartKind.SCATTER,
         title="Each task against the roofline",
         caption="How near a kernel comes to the least time that its device needs to read the inputs and "
-        "weights and write the outputs, by the bandwidth of a copy that the judge timed; at 100 % nothing is left "
-        "to gain. Above it the kernel did better than that copy: from caches, or on a busy machine. "
+        "weights and write the outputs, by the bandwidth of a copy that the judge timed; at 100 % nothing is "
+        "left to gain. Above it the kernel did better than that copy: from caches, or on a busy machine. "
         f"n = {sum(len(each.xs) for each in series)}.",
         series=tuple(series),
         x_label="floor, ms",
@@ -225,6 +225,8 @@ def _build_table(material: Material, benches: Mapping[str, Sequence[BenchRecord]
                     each.reason[:REASON_CHARACTERS],
                 ]
             )
+    # Whoever looks for an episode finds it without sorting.
+    rows.sort(key=lambda row: row[2] is None)
     filled = [index for index in range(len(COLUMNS)) if any(row[index] not in (None, "") for row in rows)]
     columns = [dict(zip(("key", "title", "form"), COLUMNS[index], strict=True)) for index in filled]
     return {"columns": columns, "rows": [[row[index] for index in filled] for row in rows]}

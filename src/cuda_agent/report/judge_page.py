@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from cuda_agent.environment.reward import is_faster
+from cuda_agent.environment.reward import MARGIN, is_faster
 from cuda_agent.judge.result import ProfileStatus
 from cuda_agent.report.charts import Chart, ChartKind, Mark, Series, build_bars
 from cuda_agent.report.judged import CaseResult, Race
@@ -137,7 +137,7 @@ def _build_races(races: Sequence[Race]) -> Chart:
         x_label="eager, ms",
         y_label="ratio",
         x_log=True,
-        marks=(Mark(axis="y", value=1 / 0.95, label="5 % faster"),),
+        marks=(Mark(axis="y", value=1 / (1 - MARGIN), label=f"{100 * MARGIN:g} % faster"),),
         unit="x",
     )
 

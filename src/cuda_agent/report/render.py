@@ -81,7 +81,7 @@ def highlight_source(text: str, path: str) -> Markup:
 
 def mark_code(text: str) -> Markup:
     """Text as HTML in which what stands between backticks is code; everything else is escaped."""
-    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", escape(text)))
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def _inline_json(value: object) -> Markup:

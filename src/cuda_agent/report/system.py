@@ -1,5 +1,6 @@
 """The page of the system: devices, versions, clocks, configurations, and the commands to repeat it all."""
 
+import re
 import shlex
 from collections.abc import Iterator
 from typing import Any
@@ -44,11 +45,24 @@ def _iterate_machines(material: Material) -> Iterator[dict[str, Any]]:
         yield {
             "device": device,
             "versions": dict(versions),
-            "methods": [
-                {"method": method, "runs": sorted(set(runs)), "evaluations": len(runs)}
-                for method, runs in sorted(methods.items(), key=lambda each: -len(each[1]))
-            ],
+            "ways": _join_methods(methods),
         }
+
+
+def _join_methods(runs_by_method: dict[str, list[str]]) -> list[dict[str, Any]]:
+    """Ways to time that differ in their numbers alone are one, with the range of each number."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for method in runs_by_method:
+        groups.setdefault(tuple(re.split(r"[0-9]+", method)), []).append(method)
+    ways = []
+    for words, methods in groups.items():
+        columns = zip(*(map(int, re.findall(r"[0-9]+", method)) for method in methods), strict=True)
+        ends = [(min(column), max(column)) for column in columns]
+        ranges = [f"{low} to {high}" if low < high else str(low) for low, high in ends]
+        runs = [run for method in methods for run in runs_by_method[method]]
+        told = "".join(f"{word}{number}" for word, number in zip(words, [*ranges, ""], strict=True))
+        ways.append({"method": told, "runs": sorted(set(runs)), "evaluations": len(runs)})
+    return ways
 
 
 def _describe_run(run: SavedRun) -> dict[str, Any]:

@@ -33,7 +33,7 @@ function drawPlane(chart, width) {
   for (const mark of chart.marks) {
     if (mark.axis === "y") svg.append(s("line", { x1: left, x2: right, y1: y(mark.value), y2: y(mark.value), class: "mark" }), s("text", { x: right, y: y(mark.value) - 5, "text-anchor": "end", text: mark.label }));
     else if (mark.axis === "x") svg.append(s("line", { x1: x(mark.value), x2: x(mark.value), y1: top, y2: bottom, class: "mark" }), s("text", { x: x(mark.value) + 4, y: top + 10, text: mark.label }));
-    else { const a = Math.max(xr[0], yr[0]), b = Math.min(xr[1], yr[1]); if (a < b) svg.append(s("line", { x1: x(a), y1: y(a), x2: x(b), y2: y(b), class: "mark" }), s("text", { x: x(a) + 0.8 * (x(b) - x(a)) + 10, y: y(a) + 0.8 * (y(b) - y(a)) + 14, text: mark.label })); }
+    else { const a = Math.max(xr[0], yr[0]), b = Math.min(xr[1], yr[1]); if (a < b) svg.append(s("line", { x1: x(a), y1: y(a), x2: x(b), y2: y(b), class: "mark" }), s("text", { x: x(b) - 12, y: y(b) + 4, "text-anchor": "end", text: mark.label })); }
   }
   const spots = [];
   chart.series.forEach((series, index) => {

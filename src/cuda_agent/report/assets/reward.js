@@ -5,12 +5,12 @@ function computeReward(ratios, isRight, margin) {
   const overEager = beats(ratios.eager, margin), overCompiled = beats(ratios.compiled, margin);
   return overEager && overCompiled ? 3 : overEager ? 2 : 1;
 }
-function explainReward(reward, ratios, isRight) {
+function explainReward(reward, ratios, isRight, margin) {
   if (!isRight) return "A check failed, so nothing else counts.";
-  const both = `${ratios.eager.toFixed(2)}x over eager, ${ratios.compiled.toFixed(2)}x over torch.compile`;
-  if (reward === 3) return `${both}: both beaten by more than 5 %.`;
-  if (reward === 2) return `${both}: eager is beaten by more than 5 %, torch.compile is not.`;
-  return `${both}: eager is not beaten by more than 5 %${beats(ratios.compiled, 0.05) ? ", and to beat torch.compile alone earns nothing" : ""}.`;
+  const more = `by more than ${format(100 * margin)} %`, both = `${ratios.eager.toFixed(2)}x over eager, ${ratios.compiled.toFixed(2)}x over torch.compile`;
+  if (reward === 3) return `${both}: both beaten ${more}.`;
+  if (reward === 2) return `${both}: eager is beaten ${more}, torch.compile is not.`;
+  return `${both}: eager is not beaten ${more}${beats(ratios.compiled, margin) ? ", and to beat torch.compile alone earns nothing" : ""}.`;
 }
 // The same draws every time (mulberry32, Box and Muller), so that a slider moves the figure and chance does not.
 function drawNormals(count) {
@@ -64,7 +64,7 @@ if (rewardPlace) {
     const state = read(), isRight = right.checked, reward = computeReward(state.ratios, isRight, margin);
     for (const name of ["candidate", "eager", "compiled"]) find(`out="${name}"`).textContent = `${state[name].toPrecision(3)} ms`;
     find('out="noise"').textContent = `${(100 * state.noise).toFixed(1)} %`;
-    find("number").textContent = String(reward).replace("-", "−"); find("why").textContent = explainReward(reward, state.ratios, isRight);
+    find("number").textContent = String(reward).replace("-", "−"); find("why").textContent = explainReward(reward, state.ratios, isRight, margin);
     find("raw").textContent = isRight ? `${state.ratios.compiled.toFixed(2)}` : "−1";
     drawRewards(state, isRight); drawNoise(state, isRight);
   }

@@ -9,8 +9,6 @@ const CELLS = {
   link: value => h("td", {}, value && h("a", { href: value, text: "open" })),
 };
 function compareCells(a, b) {
-  if (a === null || a === undefined || a === "") return b === null || b === undefined || b === "" ? 0 : 1;
-  if (b === null || b === undefined || b === "") return -1;
   return typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true });
 }
 function showTable(place, table) {
