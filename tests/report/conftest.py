@@ -87,7 +87,10 @@ def build_hostile(text: str) -> Material:
     files = {text: text, "kernels/fused.cpp": f"// {text}\nint x;"}
     record = build_record(evaluation, place=text, policy=text).model_copy(update={"reason": text})
     return Material(
-        episodes=(EpisodeFound(run=text, trajectory=trajectory, files=files),),
+        episodes=(
+            EpisodeFound(run=text, trajectory=trajectory, files=files),
+            EpisodeFound(run=text, trajectory=trajectory, step=1),
+        ),
         evaluations=(EvaluationFound(run=text, evaluation=evaluation),),
         benches=(BenchFound(run=f"{text}b", records=(record,)),),
         trainings=(

@@ -63,8 +63,18 @@ def test_without_episodes_a_sentence_says_so() -> None:
     assert "No finished episode" in page.missing[0]
 
 
-def test_names_are_harmless_and_each_its_own() -> None:
-    name = name_episode("run", "../../etc/passwd\x00<b>", number=0)
-    assert re.fullmatch(r"episode-[A-Za-z0-9_-]+", name)
-    assert name != name_episode("run", "../../etc/passwd\x00<i>", number=0)
-    assert name != name_episode("other", "../../etc/passwd\x00<b>", number=0)
+def test_names_are_harmless_and_each_its_own(run_found: EpisodeFound) -> None:
+    hostile = "../../etc/passwd\x00<b>"
+    trajectory = run_found.trajectory.model_copy(update={"task_id": hostile})
+    other = run_found.trajectory.model_copy(update={"task_id": "../../etc/passwd\x00<i>"})
+    found = (
+        EpisodeFound(run="run", trajectory=trajectory),
+        EpisodeFound(run="run", trajectory=other),
+        EpisodeFound(run="other", trajectory=trajectory),
+        EpisodeFound(run="run", trajectory=trajectory, step=0),
+        EpisodeFound(run="run", trajectory=trajectory, step=1),
+        EpisodeFound(run="run", trajectory=trajectory, step=1, sample=1),
+    )
+    names = set(map(name_episode, found))
+    assert len(names) == len(found)
+    assert all(re.fullmatch(r"episode-[A-Za-z0-9_-]+", name) for name in names)

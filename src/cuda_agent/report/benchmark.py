@@ -21,9 +21,9 @@ from cuda_agent.report.material import Material
 from cuda_agent.report.page import Page
 
 COLUMNS = (
-    ("run", "run", "text"),
     ("place", "task", "text"),
     ("href", "episode", "link"),
+    ("run", "run", "text"),
     ("level", "level", "number"),
     ("policy", "policy", "text"),
     ("status", "status", "text"),
@@ -200,10 +200,9 @@ def _tell(record: BenchRecord) -> str:
 
 def _build_table(material: Material, benches: Mapping[str, Sequence[BenchRecord]]) -> dict[str, Any]:
     pages = {
-        (each.run, each.trajectory.task_id, each.trajectory.episode): name_episode(
-            each.run, each.trajectory.task_id, number=each.trajectory.episode
-        )
+        (each.run, each.trajectory.task_id, each.trajectory.episode): name_episode(each)
         for each in material.episodes[:SHOWN_EPISODES]
+        if each.step is None
     }
     rows = []
     for run, records in benches.items():
@@ -211,9 +210,9 @@ def _build_table(material: Material, benches: Mapping[str, Sequence[BenchRecord]
             page = pages.get((run, each.task_id, each.number))
             rows.append(
                 [
-                    run,
                     each.place,
                     f"{page}.html#kernel" if page else None,
+                    run,
                     each.level or None,
                     each.policy,
                     each.status.value,
@@ -226,7 +225,7 @@ def _build_table(material: Material, benches: Mapping[str, Sequence[BenchRecord]
                 ]
             )
     # Whoever looks for an episode finds it without sorting.
-    rows.sort(key=lambda row: row[2] is None)
+    rows.sort(key=lambda row: row[1] is None)
     filled = [index for index in range(len(COLUMNS)) if any(row[index] not in (None, "") for row in rows)]
     columns = [dict(zip(("key", "title", "form"), COLUMNS[index], strict=True)) for index in filled]
     return {"columns": columns, "rows": [[row[index] for index in filled] for row in rows]}

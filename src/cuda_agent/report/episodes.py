@@ -49,9 +49,13 @@ def build_agent_pages(material: Material) -> list[Page]:
     return [overview, *pages]
 
 
-def name_episode(run: str, task_id: str, *, number: int) -> str:
+def name_episode(found: EpisodeFound) -> str:
     """The name of an episode's page: harmless as a file's name and in a link, and no other episode's."""
-    digest = hashlib.sha256(f"{run}\n{task_id}\n{number}".encode(errors="surrogatepass")).hexdigest()[:6]
+    task_id, number = found.trajectory.task_id, found.trajectory.episode
+    which = f"{found.run}\n{task_id}\n{number}"
+    if found.step is not None:
+        which += f"\n{found.step}\n{found.sample}"
+    digest = hashlib.sha256(which.encode(errors="surrogatepass")).hexdigest()[:6]
     readable = re.sub(r"[^A-Za-z0-9_-]+", "-", task_id)[:60].strip("-")
     return f"episode-{readable}-{number}-{digest}"
 
@@ -65,6 +69,7 @@ def build_episode_page(found: EpisodeFound) -> Page:
             "run": found.run,
             "task": trajectory.task_id,
             "number": trajectory.episode + 1,
+            "step": found.step,
             "policy": trajectory.policy,
             "target": trajectory.target.value,
             "reward": trajectory.reward,
@@ -81,12 +86,13 @@ def build_episode_page(found: EpisodeFound) -> Page:
         "files": [{"path": path, "text": text} for path, text in found.files.items()],
         "prompt": [{"role": each.role.value, "text": clip(each.content)} for each in trajectory.prompt],
     }
+    met = "" if found.step is None else f", met by step {found.step} of training"
     missing = () if found.files else ("The files of its submission were not kept, so no kernel is shown.",)
     return Page(
-        name=name_episode(found.run, trajectory.task_id, number=trajectory.episode),
+        name=name_episode(found),
         template="episode",
         title=trajectory.task_id,
-        lead=f"Episode {trajectory.episode + 1} of {found.run}, held by {trajectory.policy}.",
+        lead=f"Episode {trajectory.episode + 1} of {found.run}, held by {trajectory.policy}{met}.",
         data=data,
         charts=_build_charts(found),
         missing=missing,
