@@ -48,8 +48,8 @@ def find_benches(material: Material) -> dict[str, tuple[BenchRecord, ...]]:
         record = build_record(found.evaluation, policy=NOT_RECORDED)
         own = loose.setdefault(found.run, [])
         own.append(record.model_copy(update={"number": sum(each.task_id == record.task_id for each in own)}))
-    found = benches | {run: tuple(records) for run, records in loose.items() if run not in benches}
-    return dict(sorted(found.items()))
+    everything = benches | {run: tuple(records) for run, records in loose.items() if run not in benches}
+    return dict(sorted(everything.items()))
 
 
 def build_benchmark_page(material: Material) -> Page:
