@@ -56,8 +56,9 @@ class BaselineMeter:
         Raises:
             InfrastructureError: this machine could not even start the process.
         """
+        self._process.forget()
+        self._process.wait()
         with self._lease.share():
-            self._process.forget()
             self._process.check()
             return self._process.check_room()
 

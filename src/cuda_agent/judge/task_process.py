@@ -89,6 +89,16 @@ class TaskProcess:
             self._child = self._start(find_compile_cache(self.task))
             self._child.send(self._prepare)
 
+    def wait(self) -> None:
+        """Wait until the process has paid for its imports and its device.
+
+        Raises:
+            InfrastructureError: this machine could not even start it.
+        """
+        self.start()
+        if self._child is not None and self._prepared is None:
+            self._prepared = receive_prepared(self._child)
+
     def check(self) -> TaskResult:
         """Put the task before the gate and warm it: once, before any submission is loaded.
 
@@ -96,7 +106,7 @@ class TaskProcess:
             InfrastructureError: this machine could not even start the process.
         """
         if not self.is_refused and self._opened is None:
-            self.start()
+            self.wait()
             self.result = self._open(self.child)
             if not self.result.is_judged:
                 self.forget()
@@ -149,7 +159,6 @@ class TaskProcess:
         return read_available_bytes(self._prepare.target) // _COPIES
 
     def _open(self, child: ChildProcess) -> TaskResult:
-        self._prepared = receive_prepared(child)
         step = "could not be opened"
         try:
             request = OpenTask(source=self.task.source, memory_bytes=self.allow_bytes())
