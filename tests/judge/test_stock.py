@@ -18,26 +18,27 @@ from cuda_agent.tasks.task import Task
 
 @pytest.fixture
 def stock(sandbox: Sandbox) -> Iterator[Stock]:
-    with Stock(Target.CPU, sandbox=sandbox, precision=Precision.HIGHEST, ahead=2) as opened:
+    with Stock(Target.CPU, sandbox=sandbox, precision=Precision.HIGHEST, runners=2) as opened:
         yield opened
 
 
 def test_runners_are_taken_in_the_order_they_were_started_in(stock: Stock) -> None:
     stock.refill()
-    first, second = stock._waiting
-    assert [stock.take(), stock.take()] == [first, second]
+    first, second = stock._waiting["cuda_agent.judge.runner"]
+    assert [stock.take_runner(), stock.take_runner()] == [first, second]
     for runner in (first, second):
         assert receive_prepared(runner).device
         runner.close()
 
 
 def test_what_was_used_leaves_no_file(stock: Stock) -> None:
-    with stock.take() as runner:
-        receive_prepared(runner)
-        mine = runner._folder
-        assert (mine / "desk").is_dir()
+    runner = stock.take_runner()
+    receive_prepared(runner)
+    mine = runner._folder
+    assert (mine / "desk").is_dir()
+    stock.retire(runner)
     assert not mine.exists()
-    folder = stock.folder
+    folder = mine.parent
     stock.close()
     assert not folder.exists()
 
@@ -45,17 +46,17 @@ def test_what_was_used_leaves_no_file(stock: Stock) -> None:
 def test_a_closed_stock_gives_none(stock: Stock) -> None:
     stock.close()
     with pytest.raises(InfrastructureError, match="closed"):
-        stock.take()
+        stock.take_runner()
 
 
 def test_it_outlives_a_judge(stock: Stock, sandbox: Sandbox, tiny_task: Task) -> None:
     policy = load_policy("strict")
     stock.refill()
-    waiting = list(stock._waiting)
+    waiting = dict(stock._waiting)
     with Judge(tiny_task, target=Target.CPU, sandbox=sandbox, policy=policy, stock=stock) as judge:
         assert judge.check_task().is_judged
     assert stock._waiting == waiting
-    runner = stock.take()
+    runner = stock.take_runner()
     receive_prepared(runner)
     (runner._desk / "model_new.py").write_text("class ModelNew: pass\n")
     runner.ask(Load(folder=str(runner._desk), library=None), Done, timeout_s=30)

@@ -20,7 +20,11 @@ def test_what_has_one_name_adds_up() -> None:
 
 def test_what_fails_counts() -> None:
     watch = Stopwatch()
-    with pytest.raises(ValueError, match="no"), watch.time("load"):
+
+    def fail() -> None:
         time.sleep(0.01)
         raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"), watch.time("load"):
+        fail()
     assert watch.seconds["load"] >= 0.01

@@ -39,8 +39,8 @@ SUSPECT = (
     ProfileStatus.TIMED_OUT,
 )
 """How a submission ends that may have harmed the device."""
-_AHEAD = {Target.CPU: 1, Target.CUDA: 2}
-"""Runners that wait: on cuda one takes longer to start than a submission to be judged."""
+_AHEAD = {Target.CPU: (1, 0), Target.CUDA: (2, 1)}
+"""Runners and reference processes that wait: on cuda a start takes longer than judging a submission."""
 _PROBES = 3
 _SLOWER = 10.0
 
@@ -200,10 +200,12 @@ class Evaluator:
         ):
             stock.close()
             stock = None
+        runners, references = _AHEAD[setting.target]
         self._stock = stock or Stock(
             setting.target,
             sandbox=setting.sandbox,
             precision=setting.policy.precision,
-            ahead=_AHEAD[setting.target],
+            runners=runners,
+            references=references,
         )
         return self._stock

@@ -26,7 +26,6 @@ from cuda_agent.sandbox.protocol import Sandbox
 from cuda_agent.tasks.target import Target
 from cuda_agent.tasks.task import Task
 
-_REFERENCE = "cuda_agent.judge.reference"
 _LOAD_TIMEOUT_S = 60.0
 _END_TIMEOUT_S = 2.0
 
@@ -64,7 +63,7 @@ class Judge:
         self._warming: Ahead | None = None
         self._examined: ChildProcess | None = None
         self._is_closed = False
-        self._task = TaskProcess(task, self._stock.prepare, policy=policy, start=self._start_reference)
+        self._task = TaskProcess(task, target, policy=policy, start=self._stock.take_reference)
 
     @cached_property
     def _lease(self) -> Lease:
@@ -116,14 +115,16 @@ class Judge:
         result = self._task.check_room()
         if not result.is_judged:
             return _describe_refusal(result), None
-        with self._stock.take() as runner:
-            self._examined = runner
+        runner = self._examined = self._stock.take_runner()
+        try:
             with watch.time("start"):
                 receive_prepared(runner)
             if profile:
                 with watch.time("baseline"):
                     self._ensure_baseline()
             verified, profiled = self._examine_on(runner, artifact, profile=profile, watch=watch)
+        finally:
+            self._stock.retire(runner)
         if verified.status is VerifyStatus.TASK_ERROR and not self._is_closed:
             with self._lease.share():
                 self._task.try_alone()
@@ -153,6 +154,8 @@ class Judge:
         self.close()
 
     def _check_task(self) -> TaskResult:
+        if self._task.is_open and self._task.result is not None:
+            return self._task.result
         self._task.wait()
         with self._lease.share():
             return self._task.check()
@@ -226,15 +229,6 @@ class Judge:
             versions=self._task.prepared.versions,
             copy_gb_per_s=self._task.opened.copy_gb_per_s,
             memory_bytes=self._task.allow_bytes() // 2,
-        )
-
-    def _start_reference(self, cache: Path) -> ChildProcess:
-        return ChildProcess(
-            _REFERENCE,
-            sandbox=self._stock.sandbox,
-            target=self._target,
-            folder=self._stock.folder,
-            cache=cache,
         )
 
 

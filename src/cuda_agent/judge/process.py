@@ -60,7 +60,7 @@ class ChildProcess:
         sandbox: Sandbox,
         target: Target,
         folder: Path,
-        cache: Path | None = None,
+        compiles: bool = False,
     ) -> None:
         """Start `python -m program` with one end of a socket, and its log in `folder`.
 
@@ -69,19 +69,24 @@ class ChildProcess:
             sandbox: how to contain it.
             target: decides whether it sees a GPU.
             folder: the judge's own folder, of which the child sees only what `hand_over` puts there.
-            cache: where torch.compile keeps what it built; never for a child that meets a submission.
+            compiles: whether it has a folder for what torch.compile builds; no child that meets a submission
+                may see what another process left.
         """
         self._folder = Path(tempfile.mkdtemp(prefix=f"{program.rsplit('.', 1)[-1]}-", dir=folder))
         scratch, self._desk = self._folder / "scratch", self._folder / "desk"
         for part in (scratch, self._desk):
             part.mkdir(mode=0o700)
-        kept = [] if cache is None else [Mount(path=cache, writable=True)]
+        self.cache = self._folder / "cache" if compiles else None
+        """Where what torch.compile builds lies, as long as the child is not closed."""
+        if self.cache is not None:
+            self.cache.mkdir(mode=0o700)
+        kept = [] if self.cache is None else [Mount(path=self.cache, writable=True)]
         self._process = WiredProcess(
             [program],
             sandbox=sandbox,
             target=target,
             scratch=scratch,
-            env=_build_environment(target, cache=cache),
+            env=_build_environment(target, cache=self.cache),
             mounts=[Mount(path=self._desk), *kept],
         )
         self._started: set[int] = set()
@@ -162,6 +167,10 @@ class ChildProcess:
     def is_gone(self) -> bool:
         """Whether it has ended."""
         return self._process.running.poll() is not None
+
+    def end(self) -> None:
+        """Kill and reap; harmless when it is gone."""
+        self._process.close()
 
     def close(self) -> None:
         """Kill, reap and remove its files; harmless when it is gone."""
