@@ -53,7 +53,9 @@ class EvaluateConfig(Config):
     resume: Path | None = None
     """Of many: the folder of a run to go on with."""
     host_workers: int | None = None
-    """Of many: processes that build; without it one for each core that no device needs."""
+    """Of many: processes that build; without it one for each core that no judge needs."""
+    per_device: int = 1
+    """Of many: judges for each GPU; two or three do more, for tasks that leave memory for as many."""
 
 
 def run_evaluate(config: EvaluateConfig) -> int:
@@ -63,7 +65,13 @@ def run_evaluate(config: EvaluateConfig) -> int:
         batch = BatchConfig(
             pairs=config.task.absolute(), target=target, policy=config.judge, containment=config.sandbox
         )
-        return evaluate_many(batch, out=config.out, resume=config.resume, host_workers=config.host_workers)
+        return evaluate_many(
+            batch,
+            out=config.out,
+            resume=config.resume,
+            host_workers=config.host_workers,
+            per_device=config.per_device,
+        )
     setting = Setting(
         task=load_one_task(config.task),
         target=target,
