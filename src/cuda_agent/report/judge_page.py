@@ -13,12 +13,12 @@ from cuda_agent.report.page import Page
 
 NOUNS = {"hacks": ("cheats", "stopped", "missed"), "honest": ("honest kernels", "passed", "rejected")}
 COLUMNS = (
-    ("target", "target", "text"),
-    ("corpus", "corpus", "text"),
     ("name", "case", "text"),
-    ("kind", "class", "text"),
     ("verdict", "verdict", "text"),
     ("is_right", "as it should", "text"),
+    ("kind", "class", "text"),
+    ("corpus", "corpus", "text"),
+    ("target", "target", "text"),
     ("mechanism", "what it does", "long"),
 )
 
@@ -145,12 +145,12 @@ def _build_races(races: Sequence[Race]) -> Chart:
 def _build_table(cases: Sequence[CaseResult]) -> dict[str, Any]:
     rows = [
         [
-            case.target.value,
-            NOUNS[case.corpus][0] if case.corpus in NOUNS else case.corpus,
             case.name,
-            case.kind,
             case.verdict,
             "yes" if case.is_right else "no",
+            case.kind,
+            NOUNS[case.corpus][0] if case.corpus in NOUNS else case.corpus,
+            case.target.value,
             case.mechanism,
         ]
         for case in sorted(cases, key=lambda case: case.is_right)

@@ -40,6 +40,7 @@ FIGURES: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ),
     ("length", "Episode length", "Tokens of a response", ("response_length/mean",)),
     ("cut", "Cut episodes", "Share that ran into the length limit", ("response_length/clip_ratio",)),
+    ("loss", "Loss", "What a stage of imitation makes small", ("train/loss",)),
     ("turns", "Turns", "Turns of an episode", ("num_turns/mean", "rollout/turns/mean")),
     ("step_seconds", "Time of a step", "Wall-clock seconds, saving left out", ("seconds",)),
 )
