@@ -8,6 +8,7 @@ import pytest
 
 from cuda_agent.agent.trajectory import StopReason, SubmissionRecord, Trajectory, Turn
 from cuda_agent.bench.record import BenchRecord, build_record
+from cuda_agent.environment.result import Evaluation
 from cuda_agent.environment.submission import Submission
 from cuda_agent.llm.chat import Message, Reply, Role, ToolCall
 from cuda_agent.report.judged import CaseResult
@@ -70,20 +71,7 @@ def build_hostile(text: str) -> Material:
     assert evaluation.profile is not None
     profile = evaluation.profile.model_copy(update={"device": text, "method": text, "versions": {text: text}})
     evaluation = evaluation.model_copy(update={"task_id": text, "profile": profile})
-    turn = build_hostile_turn(text)
-    trajectory = Trajectory(
-        task_id=text,
-        target=Target.CPU,
-        policy=text,
-        prompt=(Message(role=Role.USER, content=text),),
-        tools=(),
-        turns=(turn,),
-        stop_reason=StopReason.POLICY_ERROR,
-        stop_detail=text,
-        submissions=(SubmissionRecord(turn=0, sha=text, evaluation=evaluation, reward=3.0),),
-        final=evaluation,
-        reward=3.0,
-    )
+    trajectory = build_hostile_trajectory(text, evaluation)
     files = {text: text, "kernels/fused.cpp": f"// {text}\nint x;"}
     record = build_record(evaluation, place=text, policy=text).model_copy(update={"reason": text})
     return Material(
@@ -103,8 +91,25 @@ def build_hostile(text: str) -> Material:
         cases=(build_hostile_case(text),),
         syntheses=(Synthesis(run=text, fates=(build_hostile_fate(text), build_hostile_fate(text, "gate"))),),
         runs=(SavedRun(name=text, digest=text, verb="run", config={text: text, "tasks": [{"name": text}]}),),
-        under_way=(EpisodeUnderWay(run=text, name=text, turns=(turn,)),),
+        under_way=(EpisodeUnderWay(run=text, name=text, turns=trajectory.turns),),
         left_out=(text,),
+    )
+
+
+def build_hostile_trajectory(text: str, evaluation: Evaluation) -> Trajectory:
+    """An episode of one turn."""
+    return Trajectory(
+        task_id=text,
+        target=Target.CPU,
+        policy=text,
+        prompt=(Message(role=Role.USER, content=text),),
+        tools=(),
+        turns=(build_hostile_turn(text),),
+        stop_reason=StopReason.POLICY_ERROR,
+        stop_detail=text,
+        submissions=(SubmissionRecord(turn=0, sha=text, evaluation=evaluation, reward=3.0),),
+        final=evaluation,
+        reward=3.0,
     )
 
 
