@@ -1,4 +1,4 @@
-"""Workers on a Ray cluster; the only file that knows Ray (extra `ray`).
+"""Workers on a Ray cluster; this and ray_pool.py alone know Ray (extra `ray`).
 
 Each worker is an actor that serves the object. One of the device tier holds a whole GPU, or one unit of a
 custom resource: in a cluster that also trains, give its evaluation nodes `--resources '{"eval_gpu": 8}'`

@@ -26,10 +26,11 @@ class CudaAgentLoop(AgentLoopBase):  # type: ignore[misc] # verl has no types
         *args: Any,  # noqa: ANN401
         target: str = "cuda",
         out: str = "rollouts",
+        pool: str = "",
         limits: dict[str, Any] | None = None,
         **kwargs: Any,  # noqa: ANN401
     ) -> None:
-        """`target`, `out` and `limits` (of `EpisodeLimits`) come from agent_loop.yaml, all else from verl."""
+        """What has a name comes from agent_loop.yaml (`limits`: of `EpisodeLimits`), all else from verl."""
         check_verl()
         super().__init__(*args, **kwargs)
         rollout = self.rollout_config
@@ -41,6 +42,7 @@ class CudaAgentLoop(AgentLoopBase):  # type: ignore[misc] # verl has no types
                 target=Target(target), limits=EpisodeLimits(**{**bounds, **(limits or {})})
             ),
             out=Path(out).absolute(),
+            pool=pool,
             response_tokens=rollout.response_length,
         )
         end_ids = frozenset({self.tokenizer.eos_token_id})

@@ -19,6 +19,7 @@ from cuda_agent.agent.interruption import Interruption
 from cuda_agent.agent.trajectory import StopReason, Trajectory
 from cuda_agent.config import Config, Record
 from cuda_agent.environment.admission import Admission
+from cuda_agent.environment.elsewhere import Elsewhere, open_pool
 from cuda_agent.errors import InfrastructureError
 from cuda_agent.llm.chat import ChatModel
 from cuda_agent.rl.batch import build_sequence
@@ -39,6 +40,8 @@ class Hosting(Config):
     """Target, judge, containment and limits."""
     out: Path
     """Folder in which each episode has a run folder of its own."""
+    pool: str = ""
+    """Who evaluates: `ray:NAME` or a server's URL (`open_pool`); this machine where none is given."""
     response_tokens: PositiveInt
     """Most tokens of a response, tool tokens included."""
 
@@ -122,15 +125,15 @@ def _hold(task: Task, hosting: Hosting, *, chat: ChatModel) -> Trajectory:
             sandbox=build_sandbox(hosting.episode.sandbox),
             run=run,
             interruption=Interruption(),
-            admission=_share_admission(),
+            admission=_find_judges(hosting.pool),
         )
         return run_episode(task, host=host, on_turn=lambda turn: None)
 
 
 @functools.cache
-def _share_admission() -> Admission:
-    """One for all episodes of a process: they share its judges."""
-    return Admission()
+def _find_judges(pool: str) -> Admission | Elsewhere:
+    """The same for all episodes of a process: they share its judges, or its way to a pool."""
+    return Elsewhere(open_pool(pool)) if pool else Admission()
 
 
 async def _run_in_thread(act: Callable[[], Trajectory]) -> Trajectory:
