@@ -14,13 +14,14 @@ from cuda_agent.errors import UserError
 from cuda_agent.workers.item import OutcomeStatus, Step, Tier, WorkItem
 
 pytestmark = pytest.mark.ray
-ROOT = Path(__file__).resolve().parents[2]
-PATHS = f"{ROOT}{os.pathsep}{ROOT / 'src'}"
-SERVED = "tests.workers.served:Toy"
+HERE = Path(__file__).resolve().parent
+# Some packages install a package named tests, so what is served is found without that name.
+PATHS = f"{HERE}{os.pathsep}{HERE.parents[1] / 'src'}"
+SERVED = "served:Toy"
 OTHER_PROGRAM = """
 import sys
 from cuda_agent.workers.ray_pool import RayPool
-from tests.workers.test_ray_pool import make_item
+from test_ray_pool import make_item
 
 (outcome,) = RayPool("toys").run([make_item("theirs", say="from another program")])
 print(outcome.value["echo"], outcome.value["pid"])
@@ -34,7 +35,7 @@ def cluster() -> Iterator[Any]:
         num_cpus=2,
         resources={"eval_gpu": 2},
         include_dashboard=False,
-        runtime_env={"env_vars": {"PYTHONPATH": PATHS}},
+        runtime_env={"env_vars": {"PYTHONPATH": PATHS, "CUDA_VISIBLE_DEVICES": "5,7"}},
         log_to_driver=False,
     )
     yield ray
@@ -59,9 +60,12 @@ def make_item(name: str, *, do: str = "echo", **payload: Any) -> WorkItem:  # no
 
 
 def test_another_program_finds_it_and_shares_its_workers(pool: Any) -> None:  # noqa: ANN401
-    ours = [make_item(str(number), say=f"{number}!") for number in range(8)]
-    outcomes = {outcome.item_id: outcome.value for outcome in pool.run(ours)}
+    ours = [make_item(str(number), say=f"{number}!", seconds=0.2) for number in range(8)]
+    ended = list(pool.run(ours))
+    assert [outcome.reason for outcome in ended] == [""] * 8
+    outcomes = {outcome.item_id: outcome.value for outcome in ended}
     assert {name: value["echo"] for name, value in outcomes.items()} == {str(n): f"{n}!" for n in range(8)}
+    assert {value["visible"] for value in outcomes.values()} == {"5", "7"}  # to each its own, of a node's two
     env = {**os.environ, "PYTHONPATH": PATHS}
     done = subprocess.run(
         [sys.executable, "-c", OTHER_PROGRAM], env=env, capture_output=True, text=True, check=False

@@ -7,12 +7,14 @@ and name that resource, so that training never lands on a device that is being t
 
 import functools
 import importlib
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import ray
 from ray.exceptions import GetTimeoutError, RayActorError, RayError, RayTaskError
 
+from cuda_agent.workers.devices import claim_device, list_gpus
 from cuda_agent.workers.item import Answer, Tier
 from cuda_agent.workers.worker import (
     WorkerDiedError,
@@ -25,12 +27,25 @@ from cuda_agent.workers.worker import (
 class _Served:
     """The actor: the served object, and nothing that needs this package's types on the way."""
 
-    def __init__(self, served: str) -> None:
+    def __init__(self, served: str, resources: Mapping[str, float]) -> None:
+        choose_visible_gpus(resources)
         module, _, name = served.partition(":")
         self._served = getattr(importlib.import_module(module), name)()
 
     def call(self, method: str, payload: Mapping[str, Any]) -> str:
         return str(getattr(self._served, method)(payload).model_dump_json())
+
+
+def choose_visible_gpus(resources: Mapping[str, float]) -> None:
+    """Let this process see the GPUs that it holds: one's own for a custom resource, none for cores alone.
+
+    Ray itself tells only those processes which GPU is theirs that hold a unit of its resource GPU.
+    """
+    if "GPU" in resources:
+        return
+    is_device = set(resources) - {"CPU"}
+    gpus = list_gpus() if is_device else ()
+    os.environ["CUDA_VISIBLE_DEVICES"] = claim_device(gpus) if gpus else ""
 
 
 class RayWorker:
@@ -44,7 +59,7 @@ class RayWorker:
             "num_gpus": resources.get("GPU", 0.0),
             "resources": {key: value for key, value in resources.items() if key not in ("CPU", "GPU")},
         }
-        self._actor: Any = ray.remote(_Served).options(**options).remote(served)
+        self._actor: Any = ray.remote(_Served).options(**options).remote(served, dict(resources))
 
     def call(self, method: str, payload: Mapping[str, Any], *, limit_s: float) -> Answer:
         """See `Worker.call`."""

@@ -72,7 +72,7 @@ def test_targets_carry_no_gradient() -> None:
     loss, _ = ValueLoss(batch=1, gamma=1.0, gae_lambda=1.0)(
         {"values": torch.nested.nested_tensor_from_jagged(outputs, torch.tensor([0, len(outputs)]))}, data
     )
-    loss.backward()  # type: ignore[no-untyped-call]
+    loss.backward()
     assert outputs.grad is not None
     # With lambda 1 each target is the reward, so the gradient of token t's value is V - R over their number.
     values = outputs.detach()[:-1][mask[1:]]

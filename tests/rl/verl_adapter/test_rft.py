@@ -17,6 +17,7 @@ from cuda_agent.rl.losses import compute_rft_loss
 from cuda_agent.rl.policy import load_policy, score_tokens
 from cuda_agent.rl.scale import ScaleConfig, load_scale
 from cuda_agent.rl.verl_adapter.overrides import Places, build_rft_overrides
+from cuda_agent.rl.verl_adapter.rft import begin_next_epoch
 from cuda_agent.rl.verl_adapter.token_rows import write_token_rows
 from tests.rl.verl_adapter.tiny import write_tiny_policy
 from tests.rl.verl_adapter.training import make_sequences, run_ranks
@@ -49,6 +50,22 @@ def train(folder: Path, *, policy: Path, out: str, epochs: int, ranks: int) -> l
     settings = build_rft_overrides(build_scale(epochs=epochs), places)
     told = run_ranks("cuda_agent.rl.verl_adapter.rft", settings, ranks=ranks)
     return [float(loss) for loss in re.findall(r"train/loss:(?:np\.float64\()?([-+.\de]+)", told)]
+
+
+@pytest.mark.verl
+@pytest.mark.parametrize(("step", "is_kept"), [(3, True), (4, False), (6, True), (8, False)])
+def test_a_spent_data_loader_is_left_out(step: int, is_kept: bool, tmp_path: Path) -> None:
+    loader = tmp_path / f"global_step_{step}" / "data_0.pt"
+    loader.parent.mkdir()
+    loader.touch()
+    (tmp_path / "latest_checkpointed_iteration.txt").write_text(str(step))
+    begin_next_epoch(tmp_path, steps_per_epoch=4)
+    assert loader.exists() is is_kept
+
+
+@pytest.mark.verl
+def test_a_first_run_has_nothing_to_leave_out(tmp_path: Path) -> None:
+    begin_next_epoch(tmp_path / "new", steps_per_epoch=4)
 
 
 @pytest.mark.verl

@@ -53,7 +53,7 @@ def test_more_epochs_go_on_in_the_same_order(tmp_path: Path) -> None:
 
 
 def test_too_few_trajectories_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="has 3 trajectories, fewer than a batch of 4"):
+    with pytest.raises(ConfigError, match="there are 3 trajectories, fewer than a batch of 4"):
         Order(3, make_stage(tmp_path))
 
 

@@ -25,6 +25,7 @@ from cuda_agent.rl.config import RftConfig
 from cuda_agent.rl.policy import build_critic, load_policy, save_network
 from cuda_agent.rl.rft import filter_trajectories
 from cuda_agent.rl.scale import Machines, load_scale
+from cuda_agent.rl.verl_adapter.dataset import count_steps
 from cuda_agent.rl.verl_adapter.overrides import AGENT_NAME, Places, build_ppo_overrides, build_rft_overrides
 from cuda_agent.rl.verl_adapter.platform_cpu_environment import CPU_ENVIRONMENT
 from cuda_agent.rl.verl_adapter.task_rows import write_task_rows
@@ -104,7 +105,7 @@ def prepare_rft(stage: RftLaunch, trajectories: Sequence[Trajectory]) -> Launch:
     """Write the trajectories that pass the filter as tokens.
 
     Raises:
-        UserError: none passes.
+        UserError: fewer than a batch pass.
     """
     config = load_scale(stage.scale)
     sequences, counted = filter_trajectories(trajectories, RftConfig())
@@ -113,6 +114,7 @@ def prepare_rft(stage: RftLaunch, trajectories: Sequence[Trajectory]) -> Launch:
     places = Places(
         model=_find(stage.policy, "actor"), train=folder / "tokens.parquet", out=stage.out.absolute()
     )
+    count_steps(len(sequences), config.rft.batch)
     write_token_rows(places.train, sequences)
     settings = build_rft_overrides(config, places)
     return _launch_ranks(stage, config.machines, module=f"{ROOM}.rft", arguments=settings)
@@ -127,6 +129,7 @@ def prepare_value(stage: ValueLaunch, trajectories: Sequence[Trajectory]) -> Lau
     config = load_scale(stage.scale)
     folder = _lay_out(stage)
     train, policy = folder / "tokens.parquet", _find(stage.policy, "actor")
+    count_steps(len(trajectories), config.value.batch)
     write_token_rows(train, [build_sequence(trajectory) for trajectory in trajectories])
     value = ValueStage(
         critic=_find(stage.critic, "critic") if stage.critic else _lay_critic(folder, policy),

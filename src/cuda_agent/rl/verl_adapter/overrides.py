@@ -204,7 +204,7 @@ def _list_trainer(config: ScaleConfig, places: Places) -> list[str]:
         f"trainer.n_gpus_per_node={config.machines.gpus_per_node}",
         "trainer.logger=[console,tensorboard]",
         f"trainer.default_local_dir={quote_value(places.out)}",
-        f"trainer.rollout_data_dir={quote_value(places.out / 'rollouts')}",
+        f"trainer.rollout_data_dir={quote_value(places.out / 'samples')}",
         f"trainer.save_freq={config.ppo.save_every}",
         f"trainer.max_actor_ckpt_to_keep={KEPT}",
         f"trainer.max_critic_ckpt_to_keep={KEPT}",

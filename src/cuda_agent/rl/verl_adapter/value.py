@@ -19,7 +19,7 @@ from cuda_agent.config import Config
 from cuda_agent.errors import ConfigError
 from cuda_agent.rl.batch import TokenSequence, build_batch
 from cuda_agent.rl.scale import Layout, SupervisedSettings
-from cuda_agent.rl.verl_adapter.dataset import TrajectoryTokens, build_row
+from cuda_agent.rl.verl_adapter.dataset import TrajectoryTokens, build_row, count_steps
 from cuda_agent.rl.verl_adapter.losses import ValueLoss
 from cuda_agent.rl.verl_adapter.overrides import KEPT
 from cuda_agent.rl.verl_adapter.processes import join_processes
@@ -61,13 +61,10 @@ class Order:
             ConfigError: there are fewer trajectories than a batch has.
         """
         batch = stage.settings.batch
-        if count < batch:
-            raise ConfigError(f"{stage.train} has {count} trajectories, fewer than a batch of {batch}")
+        steps = count_steps(count, batch)
         generator = torch.Generator().manual_seed(stage.seed)
         orders = [torch.randperm(count, generator=generator).tolist() for _ in range(stage.settings.epochs)]
-        self.batches = [
-            order[at : at + batch] for order in orders for at in range(0, count - batch + 1, batch)
-        ]
+        self.batches = [order[step * batch : (step + 1) * batch] for order in orders for step in range(steps)]
         """The trajectories of each step."""
         self._made_from = {"count": count, "batch": batch, "seed": stage.seed}
 
