@@ -37,7 +37,7 @@ test: $(VENV)/.stamp-dev
 	@$(BIN)/pytest -q -m timing $(ARGS) || [ $$? = 5 ] # 5: no such test was selected
 
 test-verl: $(VERL)/.stamp
-	@$(VERL)/bin/pytest -q -m "verl or ray" --run-slow tests/rl tests/workers tests/cli $(ARGS)
+	@$(VERL)/bin/python -m pytest -q -m "verl or ray" --run-slow tests/rl tests/workers tests/cli $(ARGS)
 
 check: $(VENV)/.stamp-dev
 	@$(BIN)/ruff check .

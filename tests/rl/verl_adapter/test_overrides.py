@@ -55,7 +55,9 @@ def test_ppo_composes_and_validates(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.verl
-@pytest.mark.parametrize("name", ["plain/out", "a b", "it's", "a=b,c", "back\\slash", "${x}"[1:]])
+@pytest.mark.parametrize(
+    "name", ["plain/out", "a b", "it's", "a=b,c", "back\\slash", "end\\", "both\\'", "${x}"[1:]]
+)
 def test_any_folder_is_read_as_it_was_meant(name: str) -> None:
     composed = compose(
         "sft_trainer_engine", build_rft_overrides(load_scale("paper"), PLACES.replace(out=name))

@@ -86,6 +86,7 @@ def test_one_and_two_processes_and_the_local_trainer_agree(tmp_path: Path) -> No
         *train(tmp_path, policy=policy, out="two", epochs=1, ranks=2),
         *train(tmp_path, policy=policy, out="two", epochs=3, ranks=2),
     ]
+    print(f"losses: {alone} on one process, {both} on two, {local} by the local trainer")
     assert both == pytest.approx(alone, abs=1e-5)
 
     trained = load_policy(str(tmp_path / "two" / "global_step_3" / "huggingface"), device=CPU)

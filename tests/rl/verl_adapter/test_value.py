@@ -109,6 +109,7 @@ def test_one_and_two_processes_and_the_local_trainer_agree(tmp_path: Path) -> No
     first = train(make_stage(tmp_path, out="two", epochs=1), ranks=2)
     both = train(make_stage(tmp_path, out="two"), ranks=2)
     assert both[:2] == first
+    print(f"losses: {alone} on one process, {both} on two, {local} by the local trainer")
     assert both == pytest.approx(alone, abs=1e-5)
 
     trained = load_critic(str(tmp_path / "two" / "global_step_4" / "huggingface"), device=CPU)

@@ -16,6 +16,7 @@ from pydantic import PositiveInt
 
 from cuda_agent.agent.episode import EpisodeConfig, Host, run_episode
 from cuda_agent.agent.interruption import Interruption
+from cuda_agent.agent.limits import EpisodeLimits
 from cuda_agent.agent.trajectory import StopReason, Trajectory
 from cuda_agent.config import Config, Record
 from cuda_agent.environment.admission import Admission
@@ -69,6 +70,12 @@ class AgentEpisode(Record):
     """Seconds that the engine took."""
     tools_s: float
     """Seconds that the tools took."""
+
+
+def build_limits(*, turns: int, prompt_tokens: int, response_tokens: int) -> EpisodeLimits:
+    """The limits of an episode that an engine bounds so; the prompt tells the policy of them."""
+    total_tokens = prompt_tokens + response_tokens
+    return EpisodeLimits(turns=turns, total_tokens=total_tokens, reply_tokens=response_tokens)
 
 
 async def hold_episode(task: Task, hosting: Hosting, *, build_chat: Callable[[], ChatModel]) -> AgentEpisode:

@@ -14,7 +14,6 @@ from typing import Annotated, Literal
 import torch
 import tyro
 
-from cuda_agent.agent.limits import EpisodeLimits
 from cuda_agent.agent.trajectory import Trajectory
 from cuda_agent.config import Config
 from cuda_agent.environment.elsewhere import RAY, open_pool
@@ -26,6 +25,7 @@ from cuda_agent.rl.policy import build_critic, load_policy, save_network
 from cuda_agent.rl.rft import filter_trajectories
 from cuda_agent.rl.scale import Machines, load_scale
 from cuda_agent.rl.verl_adapter.dataset import count_steps
+from cuda_agent.rl.verl_adapter.episode import build_limits
 from cuda_agent.rl.verl_adapter.overrides import AGENT_NAME, Places, build_ppo_overrides, build_rft_overrides
 from cuda_agent.rl.verl_adapter.platform_cpu_environment import CPU_ENVIRONMENT
 from cuda_agent.rl.verl_adapter.task_rows import write_task_rows
@@ -158,10 +158,10 @@ def prepare_ppo(stage: PpoLaunch) -> Launch:
     if stage.pool:
         open_pool(stage.pool)
     episode = config.episode
-    limits = EpisodeLimits(
+    limits = build_limits(
         turns=episode.turns,
-        total_tokens=episode.prompt_tokens + episode.response_tokens,
-        reply_tokens=episode.response_tokens,
+        prompt_tokens=episode.prompt_tokens,
+        response_tokens=episode.response_tokens,
     )
     folder = _lay_out(stage)
     write_task_rows(folder / "tasks.parquet", rows, target=stage.target, limits=limits)

@@ -65,8 +65,12 @@ def build_rft_overrides(config: ScaleConfig, places: Places) -> list[str]:
 
 def quote_value(value: str | Path) -> str:
     """A text as a value of hydra's, whatever characters it has."""
-    text = str(value).replace("\\", "\\\\").replace("'", "\\'")
-    return str(value) if re.fullmatch(r"[\w./:-]+", str(value)) else f"'{text}'"
+    text = str(value)
+    if re.fullmatch(r"[\w./:-]+", text):
+        return text
+    # To hydra a backslash is one, but before a quote.
+    escaped = re.sub(r"(\\*)('|\Z)", lambda match: match[1] * 2 + match[2].replace("'", "\\'"), text)
+    return f"'{escaped}'"
 
 
 def _list_supervised(config: ScaleConfig, stage: SupervisedSettings, *, places: Places) -> list[str]:
