@@ -20,7 +20,7 @@ from cuda_agent.rl.verl_adapter.launch import (
     prepare_rft,
     prepare_value,
 )
-from cuda_agent.rl.verl_adapter.version import check_verl
+from cuda_agent.rl.verl_adapter.version import check_generator, check_verl
 
 
 class VerlOptions(Config):
@@ -36,11 +36,13 @@ def train_on_verl(options: VerlOptions) -> int:
     """Prepare a stage's input, and run it.
 
     Raises:
-        ConfigError: verl is not installed, or not the version that this is written for.
+        ConfigError: verl is not installed, or not the version that this is written for, or vllm is not.
         InfrastructureError: verl's trainer ended with an error.
     """
     if not options.show:
         check_verl()
+        if isinstance(options.stage, PpoLaunch):
+            check_generator()
     launch = _prepare(options)
     given = [f"{name}={value}" for name, value in launch.env.items()]
     print(shlex.join([*given, *launch.command]), flush=True)

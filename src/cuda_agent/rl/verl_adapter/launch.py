@@ -59,20 +59,25 @@ class StagePlaces(Config):
     verl's), or a hub id."""
     out: Path
     """The stage's folder, which all nodes can read and write."""
+
+
+class RanksLaunch(StagePlaces):
+    """What the stages are given that torchrun starts on each node."""
+
     rendezvous: str = ""
     """HOST:PORT of the first node, where several train; then the same command is started on each."""
     platform: Literal["cuda", "cpu"] = "cuda"
     """What trains; `cpu` is for trying a stage out."""
 
 
-class RftLaunch(StagePlaces):
+class RftLaunch(RanksLaunch):
     """Fine-tune a policy on verl, on those of its own episodes that are good."""
 
     data: tyro.conf.Positional[tuple[Path, ...]] = ()
     """Runs with episodes of this policy, such as the folder `rollouts` of an earlier stage."""
 
 
-class ValueLaunch(StagePlaces):
+class ValueLaunch(RanksLaunch):
     """Teach a critic on verl what a policy's episodes are worth."""
 
     data: tyro.conf.Positional[tuple[Path, ...]] = ()
@@ -84,7 +89,7 @@ class ValueLaunch(StagePlaces):
 class PpoLaunch(StagePlaces):
     """Improve a policy on verl by its own episodes."""
 
-    tasks: tyro.conf.Positional[Path] = Path("tasks.parquet")
+    tasks: tyro.conf.Positional[Path]
     """A data set of `cuda-agent synth`; its rows for training are used."""
     critic: str
     """The critic: a run of the local trainer, or `huggingface` in a value stage's checkpoint."""
@@ -199,7 +204,7 @@ def _lay_critic(folder: Path, policy: str) -> str:
     return str(critic)
 
 
-def _launch_ranks(stage: StagePlaces, machines: Machines, *, module: str, arguments: Sequence[str]) -> Launch:
+def _launch_ranks(stage: RanksLaunch, machines: Machines, *, module: str, arguments: Sequence[str]) -> Launch:
     if machines.nodes == 1:
         where = ["--standalone"]
     elif stage.rendezvous:
