@@ -51,6 +51,13 @@ def test_each_claims_a_device_of_its_own(tmp_path: Path, monkeypatch: pytest.Mon
         claim_device(("0", "MIG-a/b"), patience_s=0.0)
 
 
+def test_several_share_a_device_only_when_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert [claim_device(("0", "1"), per_device=2) for _ in range(4)] == ["0", "1", "0", "1"]
+    with pytest.raises(InfrastructureError):
+        claim_device(("0", "1"), per_device=2, patience_s=0.0)
+
+
 def test_a_claim_ends_with_its_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     program = "from cuda_agent.workers.devices import claim_device; print(claim_device(('0',)))"

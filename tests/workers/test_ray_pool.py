@@ -46,7 +46,7 @@ def cluster() -> Iterator[Any]:
 def pool(cluster: Any) -> Iterator[Any]:  # noqa: ANN401
     from cuda_agent.workers.ray_pool import PoolSize, start_ray_pool
 
-    size = PoolSize(devices=2, host_workers=1, device_resource="eval_gpu")
+    size = PoolSize(devices=2, host_workers=1, device_resource="eval_gpu", per_device=3)
     with start_ray_pool("toys", SERVED, size=size) as pool:
         yield pool
 
@@ -60,12 +60,13 @@ def make_item(name: str, *, do: str = "echo", **payload: Any) -> WorkItem:  # no
 
 
 def test_another_program_finds_it_and_shares_its_workers(pool: Any) -> None:  # noqa: ANN401
-    ours = [make_item(str(number), say=f"{number}!", seconds=0.2) for number in range(8)]
+    ours = [make_item(str(number), say=f"{number}!", seconds=1.0) for number in range(24)]
     ended = list(pool.run(ours))
-    assert [outcome.reason for outcome in ended] == [""] * 8
+    assert [outcome.reason for outcome in ended] == [""] * 24
     outcomes = {outcome.item_id: outcome.value for outcome in ended}
-    assert {name: value["echo"] for name, value in outcomes.items()} == {str(n): f"{n}!" for n in range(8)}
-    assert {value["visible"] for value in outcomes.values()} == {"5", "7"}  # to each its own, of a node's two
+    assert {name: value["echo"] for name, value in outcomes.items()} == {str(n): f"{n}!" for n in range(24)}
+    assert {value["visible"] for value in outcomes.values()} == {"5", "7"}
+    assert len({value["pid"] for value in outcomes.values()}) == 6  # three share each of the node's two
     env = {**os.environ, "PYTHONPATH": PATHS}
     done = subprocess.run(
         [sys.executable, "-c", OTHER_PROGRAM], env=env, capture_output=True, text=True, check=False

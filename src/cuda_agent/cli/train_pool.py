@@ -17,7 +17,9 @@ class PoolOptions(Config):
     name: tyro.conf.Positional[str] = "judges"
     """What trainers call it: `--pool ray:judges`."""
     devices: PositiveInt = 1
-    """Devices to hold, one worker each."""
+    """Devices to hold."""
+    per_device: PositiveInt = 1
+    """Submissions that are judged side by side on each; times are taken one at a time."""
     host_workers: PositiveInt = 1
     """Workers that build, with one core each."""
     device_resource: str = "eval_gpu"
@@ -36,7 +38,10 @@ def serve_pool(options: PoolOptions) -> int:
     except ModuleNotFoundError as error:
         raise ConfigError("ray is not installed: pip install 'cuda-agent[ray]'") from error
     size = PoolSize(
-        devices=options.devices, host_workers=options.host_workers, device_resource=options.device_resource
+        devices=options.devices,
+        host_workers=options.host_workers,
+        device_resource=options.device_resource,
+        per_device=options.per_device,
     )
     with start_ray_pool(options.name, SERVED, size=size):
         print(f"evaluating as ray:{options.name} with {size.devices} devices; Ctrl-C ends it", flush=True)

@@ -55,6 +55,8 @@ class Machines(Config):
     """Memory bandwidth of one, in 10^12 bytes a second."""
     eval_gpus: PositiveInt
     """GPUs for evaluation."""
+    judges_per_gpu: PositiveInt = 1
+    """Submissions that are judged side by side on each of them."""
     build_cores: PositiveInt
     """Processor cores that compile submissions."""
 
@@ -103,7 +105,7 @@ class EpisodeShape(Config):
     build_s: PositiveFloat
     """Mean core seconds to build one submission."""
     evaluation_s: PositiveFloat
-    """Mean seconds that one evaluation holds its GPU."""
+    """Mean seconds of one evaluation, with machines.judges_per_gpu side by side."""
 
 
 class PpoSettings(Config):

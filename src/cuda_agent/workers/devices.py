@@ -2,6 +2,7 @@
 
 import fcntl
 import functools
+import itertools
 import os
 import subprocess
 import tempfile
@@ -60,8 +61,8 @@ def list_gpus() -> tuple[str, ...]:
     )
 
 
-def claim_device(devices: Sequence[str], *, patience_s: float = 30.0) -> str:
-    """The first of `devices` that no other process of this machine has claimed; it is ours until we end.
+def claim_device(devices: Sequence[str], *, per_device: int = 1, patience_s: float = 30.0) -> str:
+    """The first of `devices` that fewer than `per_device` processes have claimed; it is ours until we end.
 
     Waits a while for one: a process that was killed may not be gone yet.
 
@@ -70,8 +71,9 @@ def claim_device(devices: Sequence[str], *, patience_s: float = 30.0) -> str:
     """
     give_up_s = time.monotonic() + patience_s
     while True:
-        for device in devices:
-            path = Path(tempfile.gettempdir()) / f"cuda-agent-claim-{os.getuid()}-{device.replace('/', '_')}"
+        for seat, device in itertools.product(range(per_device), devices):
+            name = f"cuda-agent-claim-{os.getuid()}-{device.replace('/', '_')}.{seat}"
+            path = Path(tempfile.gettempdir()) / name
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

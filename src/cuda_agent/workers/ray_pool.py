@@ -28,11 +28,13 @@ class PoolSize(Record):
     """What a pool holds of a cluster."""
 
     devices: int
-    """Workers that hold a device each."""
+    """Devices that it holds."""
     host_workers: int
     """Workers that build, with one core each."""
     device_resource: str = "GPU"
     """What a device counts as: GPU, or a custom resource."""
+    per_device: int = 1
+    """Workers for each device; they judge side by side, and take times one at a time."""
 
 
 class _Supervisor:
@@ -45,6 +47,7 @@ class _Supervisor:
                 devices=size.devices,
                 host_workers=size.host_workers,
                 device_resource=size.device_resource,
+                per_device=size.per_device,
             )
         )
 

@@ -43,9 +43,10 @@ def choose_visible_gpus(resources: Mapping[str, float]) -> None:
     """
     if "GPU" in resources:
         return
-    is_device = set(resources) - {"CPU"}
-    gpus = list_gpus() if is_device else ()
-    os.environ["CUDA_VISIBLE_DEVICES"] = claim_device(gpus) if gpus else ""
+    shares = [share for resource, share in resources.items() if resource != "CPU"]
+    gpus = list_gpus() if shares else ()
+    visible = claim_device(gpus, per_device=round(1 / shares[0])) if gpus else ""
+    os.environ["CUDA_VISIBLE_DEVICES"] = visible
 
 
 class RayWorker:
@@ -83,15 +84,16 @@ class RayWorker:
 
 
 def plan_ray_workers(
-    served: str, *, devices: int, host_workers: int, device_resource: str = "GPU"
+    served: str, *, devices: int, host_workers: int, device_resource: str = "GPU", per_device: int = 1
 ) -> Mapping[Tier, Sequence[WorkerMaker]]:
     """Makers of workers on the cluster that `ray.init` connected us to.
 
     Args:
         served: what they serve (`module:Class`).
-        devices: how many devices to hold, one worker each.
+        devices: how many devices to hold.
         host_workers: how many to build with, one core each.
         device_resource: what a device counts as: GPU, or a custom resource.
+        per_device: workers for each; they judge side by side, and take times one at a time.
     """
 
     def plan(name: str, resources: Mapping[str, float]) -> WorkerMaker:
@@ -99,5 +101,8 @@ def plan_ray_workers(
 
     return {
         Tier.HOST: [plan(f"ray-host-{number}", {"CPU": 1.0}) for number in range(host_workers)],
-        Tier.DEVICE: [plan(f"ray-device-{number}", {device_resource: 1.0}) for number in range(devices)],
+        Tier.DEVICE: [
+            plan(f"ray-device-{number}", {device_resource: 1 / per_device})
+            for number in range(devices * per_device)
+        ],
     }
