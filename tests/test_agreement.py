@@ -32,7 +32,12 @@ def test_a_wrapped_winner_is_right_only_with_its_kernels(repository: Path, tmp_p
     answers = []
     for variant in ("as it is", "switched off"):
         (tmp_path / "solution.py").write_text(wrap(winner, library, variant=variant))
-        argv = [sys.executable, "-c", PROGRAM, tmp_path / "reference.py", tmp_path / "solution.py"]
+        argv = [
+            sys.executable,
+            "-c",
+            PROGRAM,
+            *(str(tmp_path / f"{name}.py") for name in ("reference", "solution")),
+        ]
         done = subprocess.run(argv, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         answers.append(done.stdout.strip())
