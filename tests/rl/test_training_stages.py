@@ -56,8 +56,8 @@ def test_each_stage_improves_what_the_one_before_left(seed: int, tmp_path: Path)
         steps=4, batch=24, micro_batch=24, device="cpu", seed=seed, actor=SLOW, critic=FAST, collapse=LASTING
     )
     critic = build_critic(policy.model, seed=seed)
-    stage = SingleTurn(single, policy, critic=critic, tasks=TASKS, rollout=ToyRollout(turns=1))
-    run(stage, tmp_path / "single_turn")
+    answers = SingleTurn(single, policy, critic=critic, tasks=TASKS, rollout=ToyRollout(turns=1))
+    run(answers, tmp_path / "single_turn")
 
     sampled = sample(policy, seed=seed)
     rft = RftConfig(steps=3, batch=24, device="cpu", seed=seed, actor=SLOW)
