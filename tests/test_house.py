@@ -47,6 +47,7 @@ WHOLE_HOUSE = {
     "test_honest.py",
     "test_judge_report.py",
     "test_agreement.py",
+    "test_runs.py",
     "test_memory_over_time.py",
     "test_field_reports.py",
     "test_venv_script.py",

@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from cuda_agent.agent.prompt import PromptForm
-from cuda_agent.cli.train_episodes import PpoOptions, SingleTurnOptions, build_ppo
+from cuda_agent.agent.record import TRAJECTORIES
+from cuda_agent.cli.train_episodes import PpoOptions, SingleTurnOptions, build_ppo, choose_solved
 from cuda_agent.environment.reward import RewardKind
 from cuda_agent.errors import UserError
 from cuda_agent.rl.checkpoint import find_network, save_checkpoint
@@ -18,7 +19,8 @@ from cuda_agent.rl.single_turn import SingleTurn
 from cuda_agent.rl.tokenizer import train_tokenizer
 from cuda_agent.rundir import RunDir
 from cuda_agent.tasks.target import Target
-from tests.rl.toy import SIZES
+from cuda_agent.tasks.task import Task
+from tests.rl.toy import SIZES, build_trajectory
 
 
 @pytest.fixture
@@ -71,3 +73,15 @@ def test_single_answers_need_no_critic(trained: Path, task: Path, tmp_path: Path
     assert options.episode.prompt is PromptForm.SINGLE
     with RunDir.create(tmp_path / "run", options) as run:
         assert isinstance(build_ppo(options, run), SingleTurn)
+
+
+def test_only_tasks_that_were_solved_before_are_met(tmp_path: Path) -> None:
+    tasks = [Task(name=name, source=f"# {name}\n") for name in ("easy", "hard", "never")]
+    for name, reward, task in (("a", 3.0, tasks[0]), ("b", -1.0, tasks[1])):
+        (tmp_path / name).mkdir()
+        line = build_trajectory(reward=reward, task_id=task.task_id).model_dump_json()
+        (tmp_path / name / TRAJECTORIES).write_text(line + "\n")
+    assert choose_solved(tasks, (tmp_path / "a", tmp_path / "b")) == tasks[:1]
+    assert choose_solved(tasks, ()) == tasks
+    with pytest.raises(UserError, match="none of 3 tasks was solved in --solved-in"):
+        choose_solved(tasks, (tmp_path / "b",))

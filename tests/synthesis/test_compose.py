@@ -4,10 +4,12 @@ import os
 import subprocess
 import sys
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cuda_agent.synthesis.compose import compose
+from cuda_agent.errors import UserError
+from cuda_agent.synthesis.compose import choose_operators, compose
 from cuda_agent.synthesis.filters import TextFilters
 from cuda_agent.synthesis.label import find_missing_operators, find_random_operator
 from cuda_agent.synthesis.normal import compute_normal_form
@@ -85,3 +87,12 @@ def test_a_family_is_one_program_at_several_sizes_and_precisions() -> None:
 def test_the_papers_mix() -> None:
     counts = [len(compose(OPERATORS, Recipe(seed=5), number=number).ops) for number in range(40)]
     assert counts.count(2) >= 25
+
+
+def test_only_the_operators_that_are_named_are_drawn() -> None:
+    names = ("torch.sum", "torch.nn.functional.hardswish")
+    chosen = choose_operators(OPERATORS, names)
+    assert sorted(operator.name for operator in chosen) == sorted(names)
+    assert choose_operators(OPERATORS, ()) == tuple(OPERATORS)
+    with pytest.raises(UserError, match=r"no operator is called hardswish, relu: "):
+        choose_operators(OPERATORS, ("relu", "torch.sum", "hardswish"))

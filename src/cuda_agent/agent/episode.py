@@ -3,6 +3,8 @@
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Annotated, Literal, Self
 
 import tyro
@@ -23,6 +25,7 @@ from cuda_agent.agent.tools.outputs import Outputs
 from cuda_agent.agent.tools.search import SearchTool
 from cuda_agent.agent.tools.tool import Tool
 from cuda_agent.agent.trajectory import StopReason, Trajectory, Turn
+from cuda_agent.agent.verdicts import RememberingEnvironment, Verdicts
 from cuda_agent.config import Config
 from cuda_agent.environment.admission import Admission
 from cuda_agent.environment.elsewhere import Elsewhere
@@ -58,6 +61,9 @@ class EpisodeOptions(Config):
     """How untrusted commands are contained."""
     limits: EpisodeLimits = EpisodeLimits()
     """How long an episode may go on."""
+    verdicts: Path | None = None
+    """A folder where verdicts are kept: the same files for the same task are judged once, by all runs that
+    name it. Saves most of training's time on a small machine; not for results."""
 
     @model_validator(mode="after")
     def _check_prices(self) -> Self:
@@ -134,7 +140,9 @@ def run_episode(task: Task, number: int = 0, *, host: Host, on_turn: Callable[[T
 
 
 def _open_environment(task: Task, host: Host) -> Environment:
-    return Environment(
+    verdicts = host.config.verdicts
+    kind = partial(RememberingEnvironment, verdicts=Verdicts(verdicts)) if verdicts else Environment
+    return kind(
         task,
         target=host.config.target,
         sandbox=host.sandbox,

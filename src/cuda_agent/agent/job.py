@@ -14,8 +14,8 @@ from cuda_agent.agent.interruption import Interruption
 from cuda_agent.agent.outcome import JobOutcome, Outcome, combine, summarise
 from cuda_agent.agent.record import TRAJECTORIES
 from cuda_agent.agent.trajectory import Trajectory, Turn
+from cuda_agent.agent.verdicts import build_admission
 from cuda_agent.config import Config
-from cuda_agent.environment.admission import Admission
 from cuda_agent.errors import InfrastructureError
 from cuda_agent.llm.chat import ChatModel
 from cuda_agent.rundir import RunDir
@@ -106,7 +106,7 @@ def run_job(
         sandbox=sandbox,
         run=run,
         interruption=Interruption(),
-        admission=Admission(),
+        admission=build_admission(job.episode.verdicts),
     )
     failures: dict[str, str] = {}
     # Closed at once when something is raised here, so that nobody works on for nothing.

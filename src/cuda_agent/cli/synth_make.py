@@ -21,7 +21,7 @@ from cuda_agent.llm.local_config import LocalConfig
 from cuda_agent.llm.patient import PatientChat
 from cuda_agent.rundir import RunDir, build_default_path
 from cuda_agent.sandbox.protocol import Containment, Sandbox
-from cuda_agent.synthesis.compose import build_composer
+from cuda_agent.synthesis.compose import build_composer, choose_operators
 from cuda_agent.synthesis.compose_llm import LlmComposer
 from cuda_agent.synthesis.crawl import crawl
 from cuda_agent.synthesis.fate import Fate
@@ -83,8 +83,9 @@ def make_dataset(options: MakeOptions, *, kernelbench: dict[str, Print], sandbox
         )
     found = crawl()
     show_crawl(found)
-    job = build_job(options.recipe, found.operators, kernelbench=options.kernelbench, composer=options.policy)
-    compose = _build_composer(options, found.operators, sandbox=sandbox)
+    operators = choose_operators(found.operators, options.recipe.operators)
+    job = build_job(options.recipe, operators, kernelbench=options.kernelbench, composer=options.policy)
+    compose = _build_composer(options, operators, sandbox=sandbox)
     shop = Workshop(
         job=job, compose=compose, kernelbench=kernelbench, sandbox=sandbox, workers=options.workers
     )

@@ -1,5 +1,6 @@
 """The stages that hold episodes themselves: PPO, and PPO on single answers."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ from cuda_agent.agent.episode import EpisodeConfig, EpisodeOptions
 from cuda_agent.agent.prompt import PromptForm
 from cuda_agent.cli.job_source import load_tasks
 from cuda_agent.cli.target import choose_target
+from cuda_agent.cli.train_data import load_trajectories
 from cuda_agent.cli.train_supervised import (
     ImitateOptions,
     Place,
@@ -30,6 +32,7 @@ from cuda_agent.rl.training import Stage
 from cuda_agent.rundir import RunDir
 from cuda_agent.sandbox.build import build_sandbox
 from cuda_agent.tasks.target import Target
+from cuda_agent.tasks.task import Task
 
 
 class EpisodePlace(Place):
@@ -44,6 +47,9 @@ class EpisodePlace(Place):
     value_pretraining: bool = True
     """Whether the critic is pretrained; --no-value-pretraining is the ablation, with a new head on the
     policy's trunk."""
+    solved_in: tuple[Path, ...] = ()
+    """Runs with episodes: only tasks that had a reward above 0 there are met. A task that nobody can do
+    teaches nothing, and costs an evaluation each time."""
     target: Target | None = None
     """Where kernels run; without it cuda where a GPU and nvcc are, else cpu."""
     rollout: RolloutOptions = RolloutOptions()
@@ -115,4 +121,26 @@ def build_ppo(options: PpoOptions | SingleTurnOptions, run: RunDir) -> Ppo:
         options=options.rollout,
     )
     kind = SingleTurn if isinstance(options, SingleTurnOptions) else Ppo
-    return kind(options, policy, critic=critic, tasks=load_tasks(options.tasks), rollout=rollout)
+    return kind(
+        options,
+        policy,
+        critic=critic,
+        tasks=choose_solved(load_tasks(options.tasks), options.solved_in),
+        rollout=rollout,
+    )
+
+
+def choose_solved(tasks: Sequence[Task], runs: Sequence[Path]) -> list[Task]:
+    """The tasks that had a reward above 0 in one of the runs; all of them when no run is named.
+
+    Raises:
+        UserError: none had, or a place holds no episodes.
+    """
+    if not runs:
+        return list(tasks)
+    solved = {trajectory.task_id for trajectory in load_trajectories(runs) if trajectory.reward > 0}
+    chosen = [task for task in tasks if task.task_id in solved]
+    if not chosen:
+        raise UserError(f"none of {len(tasks)} tasks was solved in --solved-in: give other runs, or none")
+    print(f"{len(chosen)} of {len(tasks)} tasks were solved before, and are met", flush=True)
+    return chosen

@@ -20,8 +20,8 @@ from cuda_agent.agent.interruption import Interruption
 from cuda_agent.agent.job import Attempt
 from cuda_agent.agent.record import TRAJECTORIES
 from cuda_agent.agent.trajectory import StopReason, Trajectory
+from cuda_agent.agent.verdicts import build_admission
 from cuda_agent.config import Config, Record
-from cuda_agent.environment.admission import Admission
 from cuda_agent.errors import InfrastructureError, UserError
 from cuda_agent.judge.lease import Lease, name_device
 from cuda_agent.rl.batch import build_sequence
@@ -133,7 +133,7 @@ class EpisodeRollout:
         if not attempts:
             return
         conversations = self._build_conversations(policy, slots=min(self.options.concurrency, len(attempts)))
-        interruption, admission = Interruption(), Admission()
+        interruption, admission = Interruption(), build_admission(self.episode.verdicts)
 
         def hold(attempt: Attempt) -> Trajectory | None:
             for tried in range(1 + self.options.retries):

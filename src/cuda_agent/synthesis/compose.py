@@ -5,6 +5,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from cuda_agent.errors import UserError
 from cuda_agent.synthesis.candidate import Candidate
 from cuda_agent.synthesis.fate import Fate
 from cuda_agent.synthesis.operator import Operator
@@ -38,6 +39,20 @@ def compose(operators: Sequence[Operator], recipe: Recipe, *, number: int) -> Ca
             plan = _vary(plan, recipe, generator=random.Random(f"{recipe.seed}/{base}/{shape}"))
         return _write(plan, recipe, number=number)
     raise AssertionError(f"no {count} operators of {library} fit together in {_TRIES} draws")
+
+
+def choose_operators(operators: Sequence[Operator], names: Sequence[str]) -> tuple[Operator, ...]:
+    """Those of these names; all when none is named.
+
+    Raises:
+        UserError: there is none of some name.
+    """
+    if not names:
+        return tuple(operators)
+    unknown = sorted(set(names) - {operator.name for operator in operators})
+    if unknown:
+        raise UserError(f"no operator is called {', '.join(unknown)}: names are full ones, such as torch.exp")
+    return tuple(operator for operator in operators if operator.name in names)
 
 
 def build_composer(operators: Sequence[Operator], recipe: Recipe) -> Callable[[int], Fate]:

@@ -26,6 +26,8 @@ class Recipe(Config):
     """Where their times must fall into the window."""
     seed: int = 0
     """What they are drawn from."""
+    operators: tuple[str, ...] = ()
+    """Only operators of these names, such as `torch.exp`; none: all that were found."""
     operator_shares: tuple[float, ...] = (0.034, 0.8377, 0.076, 0.028, 0.012)
     """Shares of tasks with one, two, ... torch operators; the defaults are the paper's."""
     transformers_share: float = 0.012

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# The whole story on one GPU (written for an H200; NOT YET RUN): tasks of all operators, an expert's episodes, the four
+# stages, held-out tasks. It stops and goes on by itself where MINUTES are short:
+#
+#   while MINUTES=9 runs/tiny_gpu.sh; s=$?; [ $s -eq 75 ]; do :; done
+#
+# A checkpoint instead of a model from nothing: START=FOLDER runs/tiny_gpu.sh
+set -euo pipefail
+
+here=${1:-runs/tiny_gpu}
+target=cuda
+seed=${SEED:-0}
+tasks=${TASKS:-400}
+imitate_steps=${IMITATE_STEPS:-3000}
+steps=${STEPS:-40}
+supervised_steps=${SUPERVISED_STEPS:-150}
+batch=${BATCH:-256}
+episodes=16
+sampled=4
+heldout=${HELDOUT:-heldout}
+concurrency=${CONCURRENCY:-64}
+imitate_rate=${IMITATE_RATE:-1e-3} rft_rate=1e-4 actor_rate=3e-5 critic_rate=3e-4
+recipe=(--longest-ms 20)
+network=(--batch 64 --micro-batch 32)
+[ -n "${START:-}" ] && network+=(--start "$START")
+
+. "$(dirname "$0")/stages.sh"
+tell_story
