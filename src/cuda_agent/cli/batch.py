@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -10,40 +10,26 @@ from rich.markup import escape
 
 from cuda_agent.cli.console import build_console
 from cuda_agent.cli.exit_code import ExitCode
+from cuda_agent.cli.pool import PoolOptions, Workers, plan_workers
 from cuda_agent.environment.batch import BatchConfig, BatchResult, evaluate_pairs, read_results, write_table
-from cuda_agent.environment.evaluator import SERVED
 from cuda_agent.environment.pairs import Pair, read_pairs
 from cuda_agent.printable import make_printable
 from cuda_agent.rundir import RunDir, build_default_path
-from cuda_agent.tasks.target import Target
-from cuda_agent.workers.devices import list_gpus, plan_local_workers
-from cuda_agent.workers.item import OutcomeStatus, Tier
-from cuda_agent.workers.worker import WorkerMaker
+from cuda_agent.workers.item import OutcomeStatus
 from cuda_agent.workers.worker_pool import WorkerPool
-
-Workers = Mapping[Tier, Sequence[WorkerMaker]]
 
 LINE_S = 10.0
 """How often a line is printed where there is no terminal."""
 
 
 def evaluate_many(
-    config: BatchConfig,
-    *,
-    out: Path | None,
-    resume: Path | None,
-    host_workers: int | None = None,
-    per_device: int = 1,
+    config: BatchConfig, *, out: Path | None, resume: Path | None, options: PoolOptions | None = None
 ) -> int:
     """Evaluate all pairs, or those that the resumed run does not hold yet, and show how it goes."""
-    pairs = read_pairs(config.pairs)
+    pairs, workers = read_pairs(config.pairs), plan_workers(config.target, options)
     folder = out or build_default_path("evaluate")
     with RunDir.resume(resume, config) if resume else RunDir.create(folder, config) as run:
         print(f"run folder: {run.path} (if interrupted: --resume {run.path})", flush=True)
-        devices = list_gpus() if config.target is Target.CUDA else ()
-        workers = plan_local_workers(
-            SERVED, devices=devices, host_workers=host_workers, per_device=per_device
-        )
         return _run(pairs, config, run=run, workers=workers)
 
 

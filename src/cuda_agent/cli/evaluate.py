@@ -8,7 +8,6 @@ kept as they come (results.jsonl, results.parquet), and --resume goes on where a
 Exit status: 0 verified and timed (many: judged); 1 not; 2 wrong use; 3 the machine failed; 130 interrupted.
 """
 
-import json
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -19,6 +18,7 @@ from cuda_agent.cli.batch import evaluate_many
 from cuda_agent.cli.console import build_error_console
 from cuda_agent.cli.exit_code import ExitCode
 from cuda_agent.cli.job_source import load_one_task
+from cuda_agent.cli.pool import PoolOptions
 from cuda_agent.cli.stage_progress import StageProgress
 from cuda_agent.cli.target import choose_target
 from cuda_agent.config import Config
@@ -52,10 +52,8 @@ class EvaluateConfig(Config):
     """Of many: the run's folder; without it a fresh one in runs/."""
     resume: Path | None = None
     """Of many: the folder of a run to go on with."""
-    host_workers: int | None = None
-    """Of many: processes that build; without it one for each core that no judge needs."""
-    per_device: int = 1
-    """Of many: judges for each GPU; two or three do more, for tasks that leave memory for as many."""
+    pool: Annotated[PoolOptions, tyro.conf.arg(name="")] = PoolOptions()
+    """Of many: how many processes evaluate."""
 
 
 def run_evaluate(config: EvaluateConfig) -> int:
@@ -65,13 +63,7 @@ def run_evaluate(config: EvaluateConfig) -> int:
         batch = BatchConfig(
             pairs=config.task.absolute(), target=target, policy=config.judge, containment=config.sandbox
         )
-        return evaluate_many(
-            batch,
-            out=config.out,
-            resume=config.resume,
-            host_workers=config.host_workers,
-            per_device=config.per_device,
-        )
+        return evaluate_many(batch, out=config.out, resume=config.resume, options=config.pool)
     setting = Setting(
         task=load_one_task(config.task),
         target=target,
@@ -82,6 +74,6 @@ def run_evaluate(config: EvaluateConfig) -> int:
     submission = freeze_submission(config.submission)
     with setting.open_judge() as judge, StageProgress(build_error_console()) as progress:
         evaluation = evaluate(submission, setting=setting, judge=judge, on_stage=progress.begin)
-    whole = json.dumps(evaluation.model_dump(mode="json"), indent=1)
-    print(whole if config.as_json else render_evaluation(evaluation, reward_line=RewardLine.FINAL))
+    rendered = render_evaluation(evaluation, reward_line=RewardLine.FINAL)
+    print(evaluation.model_dump_json(indent=1) if config.as_json else rendered)
     return ExitCode.DONE if is_verified(evaluation) else ExitCode.NOT_VERIFIED
