@@ -22,12 +22,19 @@ LINE_S = 10.0
 """How often a line is printed where there is no terminal."""
 
 
-def evaluate_many(
-    config: BatchConfig, *, out: Path | None, resume: Path | None, options: PoolOptions | None = None
-) -> int:
+class ManyOptions(PoolOptions):
+    """What is asked of a run over many submissions."""
+
+    out: Path | None = None
+    """Of many: the run's folder; without it a fresh one in runs/."""
+    resume: Path | None = None
+    """Of many: the folder of a run to go on with."""
+
+
+def evaluate_many(config: BatchConfig, options: ManyOptions) -> int:
     """Evaluate all pairs, or those that the resumed run does not hold yet, and show how it goes."""
     pairs, workers = read_pairs(config.pairs), plan_workers(config.target, options)
-    folder = out or build_default_path("evaluate")
+    resume, folder = options.resume, options.out or build_default_path("evaluate")
     with RunDir.resume(resume, config) if resume else RunDir.create(folder, config) as run:
         print(f"run folder: {run.path} (if interrupted: --resume {run.path})", flush=True)
         return _run(pairs, config, run=run, workers=workers)

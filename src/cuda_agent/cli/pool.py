@@ -19,9 +19,9 @@ class PoolOptions(Config):
     """How many processes evaluate many submissions."""
 
     host_workers: PositiveInt | None = None
-    """Of many: processes that build; without it one for each core that no judge needs."""
+    """Processes that build; without it one for each core that no judge needs."""
     per_device: PositiveInt = 1
-    """Of many: judges for each GPU; two or three do more, for tasks that leave memory for as many."""
+    """Judges for each GPU; two or three do more, for tasks that leave memory for as many."""
 
 
 def plan_workers(target: Target, options: PoolOptions | None = None) -> Workers:

@@ -9,15 +9,12 @@ Exit status: 0 stopped; 2 wrong use; 3 the machine failed; 130 interrupted.
 import os
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated
 
-import tyro
 import uvicorn
 
 from cuda_agent.cli.exit_code import ExitCode
 from cuda_agent.cli.pool import PoolOptions, plan_workers
 from cuda_agent.cli.target import choose_target
-from cuda_agent.config import Config
 from cuda_agent.environment.orders import OrderBook
 from cuda_agent.environment.server import create_app
 from cuda_agent.errors import ConfigError
@@ -26,7 +23,7 @@ from cuda_agent.tasks.target import Target
 from cuda_agent.workers.worker_pool import WorkerPool
 
 
-class ServeConfig(Config):
+class ServeConfig(PoolOptions):
     """Where and what to serve."""
 
     target: Target | None = None
@@ -39,8 +36,6 @@ class ServeConfig(Config):
     """Environment variable that holds the bearer token which clients must send."""
     max_open: int = 10_000
     """How many orders may wait; more are refused until there is room."""
-    pool: Annotated[PoolOptions, tyro.conf.arg(name="")] = PoolOptions()
-    """How many processes evaluate."""
     out: Path | None = None
     """The run's folder; without it a fresh one in runs/."""
     resume: Path | None = None
@@ -53,7 +48,7 @@ def run_serve(config: ServeConfig) -> int:
     if not token and not _is_loopback(config.host):
         raise ConfigError(f"{config.host} can be reached from elsewhere: set a token in ${config.token_env}")
     target = choose_target(config.target)
-    workers = plan_workers(target, config.pool)
+    workers = plan_workers(target, config)
     kept = config.replace(target=target, out=None, resume=None)
     folder = config.out or build_default_path("serve")
     with (
