@@ -8,6 +8,7 @@ device; results are kept as they come (results.jsonl, results.parquet), and --re
 Exit status: 0 verified and timed (many: judged); 1 not; 2 wrong use; 3 the machine failed; 130 interrupted.
 """
 
+import json
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -66,6 +67,6 @@ def run_evaluate(config: EvaluateConfig) -> int:
     submission = freeze_submission(config.submission)
     with setting.open_judge() as judge, StageProgress(build_error_console()) as progress:
         evaluation = evaluate(submission, setting=setting, judge=judge, on_stage=progress.begin)
-    rendered = render_evaluation(evaluation, reward_line=RewardLine.FINAL)
-    print(evaluation.model_dump_json(indent=1) if config.as_json else rendered)
+    whole = json.dumps(evaluation.model_dump(mode="json"), indent=1)
+    print(whole if config.as_json else render_evaluation(evaluation, reward_line=RewardLine.FINAL))
     return ExitCode.DONE if is_verified(evaluation) else ExitCode.NOT_VERIFIED

@@ -66,13 +66,13 @@ def read_dataset(path: Path) -> tuple[Row, ...]:
     """
     try:
         stat = path.stat()
-        return _read_rows(path, stat.st_mtime_ns, stat.st_size)
+        return _read_rows(path, (stat.st_mtime_ns, stat.st_size))
     except (OSError, pyarrow.ArrowException) as error:
         raise UserError(f"{path}: not readable as parquet ({error}); give a .parquet file") from error
 
 
 @lru_cache(maxsize=4)
-def _read_rows(path: Path, _mtime_ns: int, _size_bytes: int) -> tuple[Row, ...]:
+def _read_rows(path: Path, _stamp: tuple[int, int]) -> tuple[Row, ...]:
     """The rows of a file as it is now: who asks for them one by one must not read it as often."""
     table = pyarrow.parquet.read_table(path)
     missing = {"ops", "data_source", "code"} - set(table.column_names)
