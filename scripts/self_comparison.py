@@ -25,7 +25,7 @@ SIZES = {
     Target.CUDA: (1 << 12, 1 << 18, 1 << 22, 1 << 26, 1 << 30),
 }
 """Elements: from about 1 ms to 100 ms on two cores, and from 3 us to a few ms on an H200."""
-REPEATS = {Target.CPU: 1, Target.CUDA: 8}
+REPEATS = 8
 """Operations in a row, so that the largest size takes long enough without more memory."""
 UNWATCHED = (Layer.RULES, Layer.SYMBOLS, Layer.GUARD, Layer.MUTE)
 
@@ -102,15 +102,14 @@ def run_races(count: int, target: Target) -> Iterator[Race]:
 
 
 def _race_size(count: int, elements: int, target: Target) -> Iterator[Race]:
-    repeats = REPEATS[target]
-    source = MODULE.format(name="Model", repeats=repeats) + INPUTS.format(elements=elements)
+    source = MODULE.format(name="Model", repeats=REPEATS) + INPUTS.format(elements=elements)
     task = Task(name=f"self-{elements}", source=source)
     policy = JudgePolicy(without=UNWATCHED)
     with (
         tempfile.TemporaryDirectory(prefix="race-") as folder,
         Judge(task, target=target, sandbox=build_sandbox(Containment.AUTO), policy=policy) as judge,
     ):
-        (Path(folder) / "model_new.py").write_text(MODULE.format(name="ModelNew", repeats=repeats))
+        (Path(folder) / "model_new.py").write_text(MODULE.format(name="ModelNew", repeats=REPEATS))
         for _ in range(count):
             yield _race(judge, Artifact(folder=Path(folder), library=None), elements, target=target)
 
