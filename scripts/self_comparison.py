@@ -15,6 +15,7 @@ from cuda_agent.environment.reward import is_faster
 from cuda_agent.judge.judge import Artifact, Judge
 from cuda_agent.judge.policy import JudgePolicy, Layer
 from cuda_agent.judge.result import ProfileStatus
+from cuda_agent.report.judged import Race
 from cuda_agent.sandbox.build import build_sandbox
 from cuda_agent.sandbox.protocol import Containment
 from cuda_agent.tasks.target import Target
@@ -51,27 +52,6 @@ def get_inputs() -> list[torch.Tensor]:
 def get_init_inputs() -> list[object]:
     return []
 """
-
-
-class Race(Record):
-    """One race of the reference against itself."""
-
-    target: Target
-    """Where."""
-    elements: int
-    """Size of its input and output."""
-    status: ProfileStatus | None
-    """How timing ended; None when it was not reached."""
-    eager_ms: float = 0.0
-    """The reference's median time in milliseconds."""
-    ratio: float = 1.0
-    """Its time over its copy's."""
-    low: float = 1.0
-    """Lower end of the ratio's interval."""
-    high: float = 1.0
-    """Upper end of the ratio's interval."""
-    reason: str = ""
-    """Why it was not timed."""
 
 
 class RaceSummary(Record):
