@@ -5,6 +5,7 @@ from collections.abc import Callable
 from cuda_agent.agent.outcome import JobOutcome, Outcome, combine, summarise
 from cuda_agent.agent.trajectory import StopReason, Trajectory, Turn
 from cuda_agent.environment.result import Evaluation
+from cuda_agent.judge.result import TaskResult, TaskStatus
 from cuda_agent.llm.chat import Message, Reply, Role, Usage
 from cuda_agent.tasks.target import Target
 
@@ -44,6 +45,24 @@ def test_the_best_episode_stands_for_its_task(build_evaluation: BuildEvaluation)
     assert result.pass_at_k == {1: 0.25, 2: first.pass_at_k[2], 4: 1.0}
     assert result.best_of_k[1] == 0.0
     assert JobOutcome.model_validate_json(result.model_dump_json()) == result
+
+
+def test_an_episode_that_met_a_task_at_fault_counts_neither_for_nor_against(
+    build_evaluation: BuildEvaluation,
+) -> None:
+    refused = TaskResult(status=TaskStatus.DOES_NOT_FIT, reason="no room")
+    unjudged = build_evaluation("unjudged", None).model_copy(update={"task": refused})
+    outcomes = [
+        build_outcome("a", 0, reward=3.0, final=build_evaluation("fast", 1.9)),
+        build_outcome("a", 1, reward=0.0, final=unjudged),
+        build_outcome("b", 0, reward=0.0, final=unjudged),
+    ]
+    result = combine(outcomes, failures={})
+    first, second = result.tasks
+    assert first.rewards == (3.0, 0.0)
+    assert (first.pass_at_k, first.best_of_k) == ({1: 1.0}, {1: 3.0})
+    assert (second.pass_at_k, second.best_of_k) == ({}, {})
+    assert (result.pass_at_k, result.best_of_k) == ({1: 1.0}, {1: 3.0})
 
 
 def test_a_trajectory_is_summarised() -> None:

@@ -7,13 +7,15 @@ import pytest
 from cuda_agent.agent.episode import EpisodeConfig
 from cuda_agent.agent.job import Job
 from cuda_agent.agent.record import TRAJECTORIES
+from cuda_agent.agent.refused import write_refused
 from cuda_agent.agent.trajectory import StopReason, Trajectory
 from cuda_agent.bench.load import RECORDS, SUITE, load_records, number_tries, write_records
-from cuda_agent.bench.record import RecordStatus
+from cuda_agent.bench.record import Flag, RecordStatus
 from cuda_agent.bench.suite import load_suite
 from cuda_agent.environment.batch import RESULTS, BatchConfig, BatchResult
 from cuda_agent.environment.result import Evaluation
 from cuda_agent.errors import UserError
+from cuda_agent.judge.result import TaskResult, TaskStatus
 from cuda_agent.rundir import RunDir
 from cuda_agent.tasks.target import Target
 from tests.agent.conftest import build_profile
@@ -64,6 +66,21 @@ def test_every_task_of_a_run_is_on_record(tmp_path: Path) -> None:
         ("level1/10_tanh", 1, 10)
     ] * 2
     assert "it gave up" in records[2].reason
+
+
+def test_a_task_that_the_gate_refused_is_no_failure_of_the_policy(tmp_path: Path) -> None:
+    suite = load_suite(TASKS, levels=[1])
+    first, second = (each.task for each in suite.tasks[:2])
+    job = Job(tasks=(first, second), episode=EpisodeConfig(target=Target.CPU))
+    with RunDir.create(tmp_path / "run", job) as run:
+        run.append(
+            TRAJECTORIES, make_trajectory(first.task_id, 0, final=evaluate(profiled=build_profile(2.0)))
+        )
+        write_refused(run, {second.task_id: TaskResult(status=TaskStatus.FAULTY, reason="zeros would pass")})
+    solved, refused = load_records(tmp_path / "run")
+    assert solved.status is RecordStatus.CORRECT
+    assert (refused.status, refused.flags) == (RecordStatus.TASK_ERROR, (Flag.GATE,))
+    assert refused.reason == refused.gate_reason == "zeros would pass"
 
 
 def test_a_batch_keeps_what_the_machine_failed(tmp_path: Path) -> None:

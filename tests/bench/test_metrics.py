@@ -67,6 +67,12 @@ def test_each_baseline_is_its_own() -> None:
     assert list(map(compute_record_reward, records)) == [2.0, 3.0]
 
 
+def test_where_the_task_is_at_fault_a_try_earns_nothing_and_loses_nothing() -> None:
+    records = [build_record("a-0", status=RecordStatus.TASK_ERROR), build_record("a-0", number=1)]
+    assert list(map(compute_record_reward, records)) == [0.0, -1.0]
+    assert choose_best(records) == (records[1],)
+
+
 def test_fast_p_counts_strictly_above_p() -> None:
     records = make([2.0, 1.0, 0.5, None])
     shares = [compute_fast_p(records, Baseline.EAGER, p=p).value for p in (0.0, 0.5, 1.0, 2.0)]

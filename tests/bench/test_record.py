@@ -16,6 +16,13 @@ from cuda_agent.judge.result import (
 )
 from cuda_agent.tasks.target import Target
 
+REFUSALS = (
+    (VerifyStatus.TASK_ERROR, TaskStatus.FAULTY),
+    (VerifyStatus.TASK_ERROR, TaskStatus.FAILED),
+    (VerifyStatus.DOES_NOT_FIT, TaskStatus.DOES_NOT_FIT),
+)
+"""How an evaluation ends whose task is not judged."""
+
 
 def time_it(milliseconds: float) -> Timing:
     return Timing(median_ms=milliseconds, calls_ms=(milliseconds,))
@@ -41,12 +48,14 @@ def evaluate(
     verify: VerifyStatus | None = VerifyStatus.OK,
     profiled: ProfileResult | None = None,
     policy: str = "strict",
+    task: TaskResult | None = None,
 ) -> Evaluation:
     return Evaluation(
         task_id="10_relu-00000000",
         submission_sha="sha",
         target=Target.CPU,
         policy=policy,
+        task=task,
         rules=RulesResult(status=RulesStatus.OK),
         build=BuildResult(status=build),
         verify=None if verify is None else VerifyResult(status=verify, reason="why"),
@@ -72,8 +81,11 @@ def test_a_correct_one_has_its_numbers() -> None:
     [
         (evaluate(build=BuildStatus.COMPILE_ERROR, verify=None), RecordStatus.FAILED),
         (evaluate(verify=VerifyStatus.MISMATCH), RecordStatus.FAILED),
-        (evaluate(verify=VerifyStatus.TASK_ERROR), RecordStatus.TASK_ERROR),
-        (evaluate(verify=VerifyStatus.DOES_NOT_FIT), RecordStatus.TASK_ERROR),
+        *(
+            (evaluate(verify=verify, task=TaskResult(status=status)), RecordStatus.TASK_ERROR)
+            for verify, status in REFUSALS
+        ),
+        (evaluate(verify=VerifyStatus.TASK_ERROR, task=TaskResult()), RecordStatus.FAILED),
         (evaluate(), RecordStatus.UNTIMED),
         *(
             (evaluate(profiled=ProfileResult(status=status)), expected)
@@ -123,7 +135,7 @@ def test_the_paper_policy_is_flagged() -> None:
 
 def test_a_task_at_fault_says_so_and_blames_no_one() -> None:
     refused = TaskResult(status=TaskStatus.FAULTY, reason="zeros would pass for its output")
-    evaluation = evaluate(verify=VerifyStatus.TASK_ERROR).model_copy(update={"task": refused})
+    evaluation = evaluate(verify=VerifyStatus.TASK_ERROR, task=refused)
     assert evaluation.is_task_at_fault
     found = record(evaluation)
     assert (found.status, found.flags) == (RecordStatus.TASK_ERROR, (Flag.GATE,))
@@ -134,6 +146,6 @@ def test_what_the_judge_flags_of_a_task_is_kept() -> None:
     flagged = TaskResult(
         status=TaskStatus.FLAGGED, flags=("a wasteful reference",), cheaper_form="a sum", cheaper_gain=3.0
     )
-    found = record(evaluate(profiled=profile()).model_copy(update={"task": flagged}))
+    found = record(evaluate(profiled=profile(), task=flagged))
     assert (found.status, found.flags) == (RecordStatus.CORRECT, (Flag.WASTEFUL_REFERENCE,))
     assert found.notes == ("a wasteful reference",)

@@ -53,6 +53,16 @@ def test_what_the_gate_refuses_is_missing_from_rows_of_their_own(build: BuildRec
     assert [record.task_id for record in list_refused(tries)] == ["b-0"]
 
 
+def test_a_task_that_does_not_fit_is_missing_too_unless_some_try_was_judged(build: BuildRecord) -> None:
+    unfit = {"status": RecordStatus.TASK_ERROR, "flags": (Flag.GATE_UNKNOWN,)}
+    tries = [build("a-0", 2.0), build("b-0", **unfit), build("c-0", **unfit), build("c-0", number=1)]
+    assert [(row.population.value, row.tasks, row.passed.value) for row in summarise(tries)] == [
+        ("all", 3, pytest.approx(1 / 3)),
+        ("worth judging", 2, 0.5),
+    ]
+    assert [record.task_id for record in list_refused(tries)] == ["b-0"]
+
+
 def test_each_judge_has_its_rows(build: BuildRecord) -> None:
     rows = summarise([build("a-0", judge="strict"), build("a-0", 2.0, judge="paper")])
     assert [(row.judge, row.tasks, row.passed.value) for row in rows] == [

@@ -6,7 +6,7 @@ import pytest
 
 from cuda_agent.agent.episode import EpisodeConfig
 from cuda_agent.agent.job import Job
-from cuda_agent.cli.job_source import load_one_task, load_saved_job, load_tasks, open_run
+from cuda_agent.cli.job_source import load_saved_job, load_tasks, open_run
 from cuda_agent.errors import ConfigError, UserError
 from cuda_agent.tasks.dataset import Row, write_dataset
 from cuda_agent.tasks.target import Target
@@ -33,10 +33,6 @@ def test_rows_of_a_data_set_are_tasks_too(tmp_path: Path, tiny_task: Task) -> No
         ("abs", codes[1]),
         ("abs", codes[0]),
     ]
-    assert load_one_task(places[0]).name == "a"
-    assert load_one_task(places[1]).source == codes[1]
-    with pytest.raises(UserError, match="holds 2 tasks; name one"):
-        load_one_task(places[2])
 
 
 def test_a_saved_job_comes_back(tmp_path: Path, tiny_task: Task, capfd: pytest.CaptureFixture[str]) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from cuda_agent.agent.outcome import JobOutcome
 from cuda_agent.agent.record import TRAJECTORIES
+from cuda_agent.agent.refused import read_refused
 from cuda_agent.agent.trajectory import Trajectory
 from cuda_agent.cli.main import main
 from cuda_agent.environment.result import Evaluation
@@ -320,5 +321,13 @@ def test_a_task_that_is_not_worth_judging_is_named_and_left_out(
     out = capfd.readouterr().out
     assert re.search(r"zero-\w+: task: faulty: zeros would pass for its output: the task is at fault", out)
     assert "[1/1] tiny" in out
+    assert [result.reason for result in read_refused(files / "out").values()] == [
+        "zeros would pass for its output"
+    ]
+    assert main(["run", "--resume", "out"]) == 1
+    assert "zeros would pass for its output" in capfd.readouterr().out
+    assert main(["run", "zero.py", "tiny.py", *asked, "--resume", "out"]) == 1
+    assert main(["bench", "report", "out"]) == 1
+    assert "task_error" in (files / "out" / "records.csv").read_text()
     assert main(["run", "zero.py", *asked]) == 2
     assert "no task is worth judging" in capfd.readouterr().err

@@ -1,5 +1,6 @@
 """Many evaluations: each has its record, nothing finished is lost or done twice."""
 
+import json
 import os
 import shutil
 import signal
@@ -22,10 +23,15 @@ from cuda_agent.environment.batch import (
 )
 from cuda_agent.environment.evaluator import SERVED
 from cuda_agent.environment.pairs import read_pairs
+from cuda_agent.environment.result import Evaluation, RulesResult, RulesStatus
+from cuda_agent.environment.submission import freeze_submission
 from cuda_agent.errors import InfrastructureError
 from cuda_agent.judge.census import find_processes_below
 from cuda_agent.rundir import RunDir, read_records
+from cuda_agent.tasks.dataset import Row, write_dataset
+from cuda_agent.tasks.kernelbench import load_task
 from cuda_agent.tasks.target import Target
+from cuda_agent.tasks.task import Task
 from cuda_agent.workers.devices import plan_local_workers
 from cuda_agent.workers.item import Answer, OutcomeStatus, Tier
 from cuda_agent.workers.worker import PROBE, WorkerFailedError
@@ -99,6 +105,61 @@ def test_a_full_disk_stops_new_work_and_loses_no_result(tree: Path, tmp_path: Pa
         assert len(Unable.asked) <= 2 * len(found)
         with full_disk(10), pytest.raises(InfrastructureError, match=r"results\.jsonl cannot be written"):
             list(evaluate_pairs(pairs, config, pool=pool, run=run))
+
+
+def test_what_was_done_is_done_again_where_its_task_changed(tree: Path, tmp_path: Path) -> None:
+    config = BatchConfig(pairs=tree, target=Target.CPU)
+    (pair,) = (pair for pair in read_pairs(tree) if pair.pair_id == "good")
+    reference = tree / "good" / "model.py"
+    evaluation = Evaluation(
+        task_id=load_task(reference).task_id,
+        submission_sha=freeze_submission(pair.submission).sha,
+        target=Target.CPU,
+        policy="strict",
+        rules=RulesResult(status=RulesStatus.OK),
+    )
+    done = BatchResult(
+        pair_id="good",
+        submission_sha=evaluation.submission_sha,
+        status=OutcomeStatus.DONE,
+        evaluation=evaluation,
+    )
+    with (
+        RunDir.create(tmp_path / "run", config) as run,
+        WorkerPool({Tier.HOST: [Unable], Tier.DEVICE: [Unable]}) as pool,
+    ):
+        run.append(RESULTS, done)
+        assert list(evaluate_pairs([pair], config, pool=pool, run=run)) == []
+        reference.write_text(reference.read_text() + "\n")
+        assert [each.pair_id for each in evaluate_pairs([pair], config, pool=pool, run=run)] == ["good"]
+
+
+def test_rows_of_data_sets_and_other_projects_forms_reach_the_pool(tiny_task: Task, tmp_path: Path) -> None:
+    write_dataset(
+        tmp_path / "tasks.parquet",
+        [Row(ops=("torch.relu",), data_source="", code=tiny_task.source, id="r1")],
+    )
+    (tmp_path / "single.py").write_text("class ModelNew: ...\n")
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "model_new.py").write_text("import cuda_extension\n")
+    lines = [{"task": "tasks.parquet#r1", "submission": name} for name in ("single.py", "work")]
+    lines.append({"task": "tasks.parquet#r2", "submission": "work", "id": "no such row"})
+    (tmp_path / "pairs.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    config = BatchConfig(pairs=tmp_path / "pairs.jsonl", target=Target.CPU)
+    with (
+        RunDir.create(tmp_path / "run", config) as run,
+        WorkerPool({Tier.HOST: [Unable], Tier.DEVICE: [Unable]}) as pool,
+    ):
+        results = {
+            each.pair_id: each
+            for each in evaluate_pairs(read_pairs(config.pairs), config, pool=pool, run=run)
+        }
+    assert [bool(results[name].submission_sha) for name in ("single.py", "work", "no such row")] == [
+        True,
+        True,
+        False,
+    ]
+    assert "has no row and no split 'r2'" in results["no such row"].reason
 
 
 @pytest.mark.slow

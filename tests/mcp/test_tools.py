@@ -20,6 +20,16 @@ def tools(tmp_path: Path, sandbox: Sandbox, tiny_task: Task) -> Iterator[Tools]:
         yield Tools([tiny_task], workspaces)
 
 
+def test_tasks_of_one_name_are_told_apart_by_their_ids(
+    tmp_path: Path, sandbox: Sandbox, tiny_task: Task
+) -> None:
+    other = tiny_task.model_copy(update={"source": tiny_task.source + "\n"})
+    wish = WorkspacesConfig(target=Target.CPU, max_open=1)
+    with OpenWorkspaces(wish, sandbox=sandbox, folder=tmp_path) as workspaces:
+        found = Tools([tiny_task, other], workspaces).list_tasks()
+    assert [each.name for each in found] == [tiny_task.task_id, other.task_id]
+
+
 def test_tasks_have_a_line_each(tools: Tools) -> None:
     (task,) = tools.list_tasks()
     assert (task.name, task.about) == ("tiny", "Scaled ReLU: small enough to judge in a moment.")

@@ -16,6 +16,7 @@ from cuda_agent.agent.record import TRAJECTORIES
 from cuda_agent.agent.trajectory import Trajectory, Turn
 from cuda_agent.agent.verdicts import build_admission
 from cuda_agent.config import Config
+from cuda_agent.environment.winner import EVALUATIONS
 from cuda_agent.errors import InfrastructureError
 from cuda_agent.llm.chat import ChatModel
 from cuda_agent.rundir import RunDir
@@ -24,9 +25,6 @@ from cuda_agent.tasks.task import Task
 
 RESULTS = "results.json"
 """Where a run keeps what came of it."""
-
-EVALUATIONS = "evaluations"
-"""Where a run keeps, for each task, the evaluation of its best episode."""
 
 _logger = logging.getLogger(__name__)
 

@@ -40,6 +40,11 @@ class Outcome(Record):
         return is_verified(self.final)
 
     @property
+    def is_task_at_fault(self) -> bool:
+        """Whether nothing was found about what it submitted, because its task is not judged."""
+        return self.final is not None and self.final.is_task_at_fault
+
+    @property
     def rank(self) -> tuple[float, float]:
         """What makes one better than another: reward, then speed-up over the harder baseline there is."""
         return self.reward, -1.0 if self.final is None else compute_reward(self.final, RewardKind.SPEEDUP)
@@ -55,9 +60,9 @@ class TaskOutcome(Record):
     rewards: tuple[float, ...]
     """Every episode's reward, in order."""
     pass_at_k: dict[int, float]
-    """By k: the chance that at least one of k episodes is verified."""
+    """By k: the chance that at least one of k episodes is verified, without those whose task is at fault."""
     best_of_k: dict[int, float]
-    """By k: the highest reward to expect of k episodes."""
+    """By k: the highest reward to expect of k episodes, likewise."""
 
 
 class JobOutcome(Record):
@@ -115,12 +120,13 @@ def combine(outcomes: Sequence[Outcome], *, failures: dict[str, str]) -> JobOutc
 
 def _combine_task(outcomes: list[Outcome]) -> TaskOutcome:
     outcomes = sorted(outcomes, key=lambda outcome: outcome.episode)
-    rewards = tuple(outcome.reward for outcome in outcomes)
-    tries, passed = len(outcomes), sum(outcome.is_verified for outcome in outcomes)
+    judged = [outcome for outcome in outcomes if not outcome.is_task_at_fault]
+    rewards = [outcome.reward for outcome in judged]
+    tries, passed = len(judged), sum(outcome.is_verified for outcome in judged)
     return TaskOutcome(
         task_id=outcomes[0].task_id,
         best=max(outcomes, key=lambda outcome: outcome.rank),
-        rewards=rewards,
+        rewards=tuple(outcome.reward for outcome in outcomes),
         pass_at_k={k: compute_pass_at_k(tries=tries, passed=passed, k=k) for k in list_ks(tries)},
         best_of_k={k: compute_best_of_k(rewards, k) for k in list_ks(tries)},
     )

@@ -1,7 +1,7 @@
 """Records from what runs left: folders of `run` and `bench`, folders of `evaluate`, and files of records.
 
 The tasks that were asked for are known from the run's configuration, so a task without a result is a record
-too: MACHINE_ERROR where the machine failed, MISSING where nothing came.
+too: TASK_ERROR where the gate refused it, MACHINE_ERROR where the machine failed, MISSING where nothing came.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,13 +12,15 @@ from pydantic import ValidationError
 from cuda_agent.agent.job import RESULTS, Job
 from cuda_agent.agent.outcome import JobOutcome
 from cuda_agent.agent.record import TRAJECTORIES
+from cuda_agent.agent.refused import read_refused
 from cuda_agent.agent.trajectory import Trajectory
 from cuda_agent.bench.judged import JudgedConfig, load_judged
-from cuda_agent.bench.record import BenchRecord, RecordStatus, build_record
+from cuda_agent.bench.record import BenchRecord, RecordStatus, build_record, list_task_flags
 from cuda_agent.bench.suite import Suite, SuiteTask
 from cuda_agent.environment import batch
 from cuda_agent.environment.batch import BatchConfig, BatchResult
 from cuda_agent.errors import UserError
+from cuda_agent.judge.result import TaskResult
 from cuda_agent.rundir import read_records, read_saved_config
 
 RECORDS = "records.jsonl"
@@ -60,13 +62,15 @@ def _read_job(path: Path, job: Job) -> tuple[BenchRecord, ...]:
     places = _read_places(path)
     default = {task.task_id: SuiteTask(place=task.task_id, task=task) for task in job.tasks}
     places = default | {key: value for key, value in places.items() if key in default}
-    failures = _read_failures(path)
+    failures, refused = _read_failures(path), read_refused(path)
     records: dict[str, list[BenchRecord]] = {task.task_id: [] for task in job.tasks}
     for found in read_records(path / TRAJECTORIES, Trajectory):
         if found.task_id in records:
             records[found.task_id].append(_build_from_episode(found, places[found.task_id], job=job))
     for task_id, tries in records.items():
-        if not tries:
+        if not tries and task_id in refused:
+            tries.append(_build_refused(places[task_id], job, result=refused[task_id]))
+        elif not tries:
             reason = failures.get(task_id, "no episode was finished")
             status = RecordStatus.MACHINE_ERROR if task_id in failures else RecordStatus.MISSING
             tries.append(_build_empty(places[task_id], job, status=status, reason=reason))
@@ -102,6 +106,11 @@ def _build_empty(each: SuiteTask, job: Job, *, status: RecordStatus, reason: str
         status=status,
         reason=reason,
     )
+
+
+def _build_refused(each: SuiteTask, job: Job, *, result: TaskResult) -> BenchRecord:
+    empty = _build_empty(each, job, status=RecordStatus.TASK_ERROR, reason=result.reason)
+    return empty.model_copy(update={"flags": list_task_flags(result), "gate_reason": result.reason})
 
 
 def _read_places(path: Path) -> dict[str, SuiteTask]:

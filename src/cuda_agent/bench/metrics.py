@@ -15,8 +15,8 @@ import numpy as np
 from cuda_agent.agent.estimators import compute_best_of_k as estimate_best_of_k
 from cuda_agent.agent.estimators import compute_pass_at_k as estimate_pass_at_k
 from cuda_agent.bench.estimate import Estimate, Numbers, estimate_share, estimate_statistic
-from cuda_agent.bench.record import BenchRecord
-from cuda_agent.environment.reward import compute_milestone, is_faster
+from cuda_agent.bench.record import BenchRecord, RecordStatus
+from cuda_agent.environment.reward import TASK_AT_FAULT, compute_milestone, is_faster
 from cuda_agent.judge.policy import load_policy
 from cuda_agent.judge.result import Ratio
 
@@ -141,12 +141,14 @@ def compute_best_of_k(tries: Sequence[BenchRecord], k: int) -> Estimate:
     """
     groups = [group for group in group_by_task(tries).values() if len(group) >= k]
     return estimate_statistic(
-        [estimate_best_of_k(list(map(compute_record_reward, group)), k) for group in groups], _mean
+        [estimate_best_of_k(list(map(_count_reward, group)), k) for group in groups], _mean
     )
 
 
 def compute_record_reward(record: BenchRecord) -> float:
-    """A record's reward: -1, 1, 2 or 3, by its own judge policy."""
+    """A record's reward, by its own judge policy: -1, 1, 2 or 3; 0 where its task is at fault."""
+    if record.status is RecordStatus.TASK_ERROR:
+        return TASK_AT_FAULT
     if record.over_eager is None or record.over_compiled is None:
         return -1.0
     at_lower_bound = load_policy(record.judge).at_lower_bound
@@ -157,7 +159,7 @@ def compute_record_reward(record: BenchRecord) -> float:
 
 
 def choose_best(tries: Sequence[BenchRecord]) -> tuple[BenchRecord, ...]:
-    """Each task's best try, by reward and then speed-up, in the suite's order."""
+    """Each task's best try, by reward and then speed-up, a judged one first; in the suite's order."""
     best = [max(group, key=_rank) for group in group_by_task(tries).values()]
     return tuple(sorted(best, key=lambda record: (record.level, record.problem, record.place)))
 
@@ -170,9 +172,14 @@ def group_by_task(tries: Sequence[BenchRecord]) -> dict[str, list[BenchRecord]]:
     return groups
 
 
-def _rank(record: BenchRecord) -> tuple[float, float, int]:
+def _count_reward(record: BenchRecord) -> float:
+    """A record's reward among others, where a task at fault counts as not solved: to fail never pays."""
+    return compute_record_reward(record) if record.is_correct else -1.0
+
+
+def _rank(record: BenchRecord) -> tuple[float, float, bool, int]:
     speedup = record.over_compiled.point if record.over_compiled else 0.0
-    return compute_record_reward(record), speedup, -record.number
+    return _count_reward(record), speedup, record.status is not RecordStatus.TASK_ERROR, -record.number
 
 
 def read_ratio(record: BenchRecord, baseline: Baseline) -> Ratio | None:

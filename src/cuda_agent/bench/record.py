@@ -5,7 +5,7 @@ from enum import StrEnum
 from cuda_agent.config import Record
 from cuda_agent.environment.result import Evaluation, Stage
 from cuda_agent.judge.policy import load_policy
-from cuda_agent.judge.result import ProfileStatus, Ratio, TaskStatus, Timing, VerifyStatus
+from cuda_agent.judge.result import ProfileStatus, Ratio, TaskResult, TaskStatus, Timing
 from cuda_agent.tasks.target import Target
 
 
@@ -144,15 +144,15 @@ def build_record(
         verdict=evaluation.verdict,
         reason=evaluation.reason,
         submission_sha=evaluation.submission_sha,
-        flags=_list_task_flags(evaluation),
+        flags=list_task_flags(evaluation.task),
         gate_reason=evaluation.task.reason if evaluation.task else "",
         notes=evaluation.task.flags if evaluation.task else (),
     )
     return _add_times(record, evaluation) if status is RecordStatus.CORRECT else record
 
 
-def _list_task_flags(evaluation: Evaluation) -> tuple[Flag, ...]:
-    task = evaluation.task
+def list_task_flags(task: TaskResult | None) -> tuple[Flag, ...]:
+    """What the judge's gate says of a task, as flags."""
     if task is None:
         return ()
     found = {
@@ -165,10 +165,9 @@ def _list_task_flags(evaluation: Evaluation) -> tuple[Flag, ...]:
 
 def find_status(evaluation: Evaluation) -> RecordStatus:
     """What an evaluation amounts to."""
-    stage, verified, profiled = evaluation.failed_stage, evaluation.verify, evaluation.profile
-    if stage is Stage.VERIFY and verified is not None:
-        at_fault = (VerifyStatus.TASK_ERROR, VerifyStatus.DOES_NOT_FIT)
-        return RecordStatus.TASK_ERROR if verified.status in at_fault else RecordStatus.FAILED
+    stage, profiled = evaluation.failed_stage, evaluation.profile
+    if evaluation.is_task_at_fault:
+        return RecordStatus.TASK_ERROR
     if stage is None:
         return RecordStatus.UNTIMED if profiled is None else RecordStatus.CORRECT
     if stage is not Stage.PROFILE or profiled is None:

@@ -20,7 +20,7 @@ from cuda_agent.bench.metrics import (
     compute_pass_rate,
     group_by_task,
 )
-from cuda_agent.bench.record import BenchRecord, Flag
+from cuda_agent.bench.record import BenchRecord, Flag, RecordStatus
 from cuda_agent.config import Record
 
 
@@ -28,9 +28,9 @@ class Tasks(StrEnum):
     """Which tasks a row is of."""
 
     ALL = "all"
-    """Every task; one that the gate refuses counts as not solved."""
+    """Every task; one that is at fault itself counts as not solved."""
     WORTH_JUDGING = "worth judging"
-    """Those that the gate, the judge's own or a survey's, does not refuse: the others are missing."""
+    """Those that neither the judge nor a survey's gate finds at fault: the others are missing."""
 
 
 class Row(Record):
@@ -65,7 +65,7 @@ class Row(Record):
 def summarise(tries: Sequence[BenchRecord]) -> tuple[Row, ...]:
     """For each judge policy the row of all tries, then one for each level.
 
-    Where the gate refuses some task, but not all, the same follows without those.
+    Where some task, but not every one, is at fault itself, the same follows without those.
 
     Raises:
         ValueError: there is none.
@@ -84,9 +84,18 @@ def summarise(tries: Sequence[BenchRecord]) -> tuple[Row, ...]:
 
 
 def list_refused(tries: Sequence[BenchRecord]) -> tuple[BenchRecord, ...]:
-    """One record of each task that the gate refuses, in order."""
-    refused = {record.task_id: record for record in reversed(tries) if Flag.GATE in record.flags}
-    return tuple(reversed(refused.values()))
+    """One record of each task that is at fault: refused by a gate, or not judged at any try."""
+    groups = group_by_task(tries).values()
+    refused = (group for group in groups if any(map(_is_gated, group)) or all(map(_is_at_fault, group)))
+    return tuple(group[0] for group in refused)
+
+
+def _is_gated(record: BenchRecord) -> bool:
+    return Flag.GATE in record.flags
+
+
+def _is_at_fault(record: BenchRecord) -> bool:
+    return record.status is RecordStatus.TASK_ERROR
 
 
 def _build_rows(tries: Sequence[BenchRecord], population: Tasks) -> list[Row]:

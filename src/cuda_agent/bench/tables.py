@@ -132,9 +132,10 @@ def render_tries(rows: Sequence[Row]) -> str:
 
 
 def render_refused(records: Sequence[BenchRecord]) -> str:
-    """The tasks that the gate refuses, each with its reason."""
+    """The tasks that are at fault themselves, each with its reason."""
     lines = [
-        f"- {make_printable(record.place)}: {make_printable(record.gate_reason)}\n" for record in records
+        f"- {make_printable(record.place)}: {make_printable(record.gate_reason or record.reason)}\n"
+        for record in records
     ]
     return (
         f"not worth judging, and so missing from the rows that say so ({len(lines)}):\n{''.join(lines)}"

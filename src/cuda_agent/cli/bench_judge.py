@@ -8,10 +8,8 @@ from cuda_agent.cli.batch import show_results
 from cuda_agent.cli.bench_report import choose_folder, describe_suite, report_run
 from cuda_agent.cli.console import build_console
 from cuda_agent.cli.exit_code import ExitCode
-from cuda_agent.environment.evaluator import SERVED
+from cuda_agent.cli.pool import plan_workers
 from cuda_agent.rundir import RunDir
-from cuda_agent.tasks.target import Target
-from cuda_agent.workers.devices import list_gpus, plan_local_workers
 from cuda_agent.workers.item import OutcomeStatus
 from cuda_agent.workers.worker_pool import WorkerPool
 
@@ -38,11 +36,10 @@ def _judge(found: FoundSolutions, config: JudgedConfig, *, run: RunDir) -> bool:
     """Judge what is left to be judged; whether the machine failed one."""
     if not found.pairs:
         return False
-    devices = list_gpus() if config.target is Target.CUDA else ()
     console = build_console()
     names = {name_try(judge, pair.pair_id) for judge in config.judges for pair in found.pairs}
     done = {name for name, result in list_results(run.path).items() if result.status is OutcomeStatus.DONE}
-    with WorkerPool(plan_local_workers(SERVED, devices=devices)) as pool:
+    with WorkerPool(plan_workers(config.target)) as pool:
         results = judge_solutions(found, config, pool=pool, run=run)
         show_results(results, left=len(names - done), console=console)
     results_by_name = list_results(run.path)

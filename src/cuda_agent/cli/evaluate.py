@@ -1,9 +1,9 @@
 """Judge submissions made elsewhere: folders with model_new.py and kernels/.
 
 One: `cuda-agent evaluate TASK.py FOLDER`. Many: `cuda-agent evaluate PAIRS`, where PAIRS is a .jsonl list of
-`{"id": ..., "task": FILE.py, "submission": FOLDER}`, or a tree of folders in which each model_new.py has a
-model.py beside or above it. Many are built on all cores and judged one at a time on each device; results are
-kept as they come (results.jsonl, results.parquet), and --resume goes on where a run was interrupted.
+`{"id": ..., "task": TASK, "submission": FOLDER}`, each as for one, or a tree of folders in which each
+model_new.py has a model.py beside or above it. Many are built on all cores and judged one at a time on each
+device; results are kept as they come (results.jsonl, results.parquet), and --resume goes on.
 
 Exit status: 0 verified and timed (many: judged); 1 not; 2 wrong use; 3 the machine failed; 130 interrupted.
 """
@@ -18,7 +18,6 @@ from cuda_agent.agent.outcome import is_verified
 from cuda_agent.cli.batch import ManyOptions, evaluate_many
 from cuda_agent.cli.console import build_error_console
 from cuda_agent.cli.exit_code import ExitCode
-from cuda_agent.cli.job_source import load_one_task
 from cuda_agent.cli.stage_progress import StageProgress
 from cuda_agent.cli.target import choose_target
 from cuda_agent.environment.batch import BatchConfig
@@ -29,6 +28,7 @@ from cuda_agent.environment.submission import freeze_submission
 from cuda_agent.judge.policy import load_policy
 from cuda_agent.sandbox.build import build_sandbox
 from cuda_agent.sandbox.protocol import Containment
+from cuda_agent.tasks.place import load_one_task
 from cuda_agent.tasks.target import Target
 
 

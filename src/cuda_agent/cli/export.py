@@ -21,7 +21,7 @@ from cuda_agent.judge.policy import load_policy
 from cuda_agent.printable import make_printable
 from cuda_agent.sandbox.build import build_sandbox
 from cuda_agent.sandbox.protocol import Containment, Sandbox
-from cuda_agent.tasks.kernelbench import load_task
+from cuda_agent.tasks.place import load_one_task
 from cuda_agent.tasks.target import Target
 
 
@@ -62,7 +62,7 @@ def _find(config: ExportConfig, sandbox: Sandbox) -> Winner:
     if not config.task:
         raise UserError(f"{config.source} is a submission; name its task's file: --task TASK.py")
     setting = Setting(
-        task=load_task(Path(config.task)),
+        task=load_one_task(Path(config.task)),
         target=choose_target(config.target),
         sandbox=sandbox,
         policy=load_policy(config.judge),

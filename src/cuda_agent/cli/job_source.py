@@ -6,8 +6,7 @@ from pathlib import Path
 from cuda_agent.agent.job import Job
 from cuda_agent.errors import UserError
 from cuda_agent.rundir import RunDir, build_default_path, read_saved_config
-from cuda_agent.tasks import dataset
-from cuda_agent.tasks.kernelbench import load_task
+from cuda_agent.tasks.place import load_place
 from cuda_agent.tasks.task import Task
 
 
@@ -17,26 +16,10 @@ def load_tasks(files: Sequence[Path]) -> tuple[Task, ...]:
     Raises:
         UserError: there are none, or one is unusable.
     """
-    tasks = {task.task_id: task for file in files for task in _load(file)}
+    tasks = {task.task_id: task for file in files for task in load_place(file)}
     if not tasks:
         raise UserError("no task given; give task files, such as cuda-agent run examples/*.py")
     return tuple(tasks.values())
-
-
-def load_one_task(place: Path) -> Task:
-    """The one task in a file, or in a data set's row.
-
-    Raises:
-        UserError: it is unusable, or there are several.
-    """
-    task, *others = _load(place)
-    if others:
-        raise UserError(f"{place} holds {1 + len(others)} tasks; name one: {place}#ID")
-    return task
-
-
-def _load(place: Path) -> tuple[Task, ...]:
-    return dataset.load_tasks(str(place)) if dataset.is_dataset(str(place)) else (load_task(place),)
 
 
 def load_saved_job(run: Path) -> Job:

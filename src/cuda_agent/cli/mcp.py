@@ -18,7 +18,7 @@ from cuda_agent.mcp.workspaces import OpenWorkspaces, WorkspacesConfig
 from cuda_agent.rundir import build_default_path
 from cuda_agent.sandbox.build import build_sandbox
 from cuda_agent.sandbox.protocol import Containment
-from cuda_agent.tasks.kernelbench import load_task
+from cuda_agent.tasks.place import load_place
 from cuda_agent.tasks.target import Target
 
 
@@ -26,7 +26,7 @@ class McpConfig(Config):
     """What to offer, and to whom."""
 
     tasks: tyro.conf.Positional[tuple[Path, ...]] = ()
-    """Task files to offer; a client can open modules of its own besides."""
+    """Task files or data sets' rows (FILE.parquet#ID) to offer; a client can open modules of its own too."""
     http: bool = False
     """Serve streamable HTTP, at /mcp, instead of one client on stdin and stdout."""
     host: str = "127.0.0.1"
@@ -56,7 +56,7 @@ def run_mcp(config: McpConfig) -> int:
     token = os.environ.get(config.token_env, "") if config.token_env else ""
     if config.token_env and not token:
         raise ConfigError(f"--token-env {config.token_env}: the variable is empty; put the token into it")
-    tasks = [load_task(path) for path in config.tasks]
+    tasks = [task for place in config.tasks for task in load_place(place)]
     wish = WorkspacesConfig(target=choose_target(config.target), judge=config.judge, max_open=config.max_open)
     folder = config.out or build_default_path("mcp")
     try:

@@ -1,6 +1,7 @@
 """Make PyTorch modules faster: an agent writes kernels for each task, the judge scores them.
 
-A task that is not worth judging (constant, random, or right for a trivial answer) is named and left out.
+A task that is not worth judging (constant, random, or right for a trivial answer) is named and left out;
+refused.json keeps why.
 
 Exit status: 0 every task verified; 1 a task was not; 2 wrong use; 3 the machine failed; 130 interrupted.
 """
@@ -13,8 +14,9 @@ from pydantic import PositiveInt
 from cuda_agent.agent.episode import EpisodeConfig, EpisodeOptions
 from cuda_agent.agent.job import Job, run_job
 from cuda_agent.agent.policy import build_policy
-from cuda_agent.cli.admission import admit_job
+from cuda_agent.agent.refused import write_refused
 from cuda_agent.cli.console import build_console
+from cuda_agent.cli.gate import admit_job
 from cuda_agent.cli.job_source import load_saved_job, load_tasks, open_run
 from cuda_agent.cli.progress import ConsoleProgress
 from cuda_agent.cli.results import choose_exit_code, show_result
@@ -54,15 +56,13 @@ def run_run(config: RunConfig) -> int:
         endpoint=episode.endpoint,
         local=episode.local,
     )
-    asked = len(job.tasks)
-    if config.resume is None or config.tasks:
-        job = admit_job(job, sandbox)
+    gated = admit_job(job, sandbox=sandbox, console=console)
     with open_run(job, out=config.out, resume=config.resume) as run, ConsoleProgress(console) as progress:
-        result = run_job(
-            job, chat=chat, sandbox=sandbox, run=run, observer=progress, concurrency=config.concurrency
-        )
+        write_refused(run, gated.refused)
+        many = config.concurrency
+        result = run_job(gated.job, chat=chat, sandbox=sandbox, run=run, observer=progress, concurrency=many)
     show_result(result, console)
-    return choose_exit_code(result, refused=asked - len(job.tasks))
+    return choose_exit_code(result, refused=len(gated.refused))
 
 
 def _build_job(config: RunConfig) -> Job:

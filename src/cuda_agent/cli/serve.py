@@ -13,19 +13,17 @@ from pathlib import Path
 import uvicorn
 
 from cuda_agent.cli.exit_code import ExitCode
+from cuda_agent.cli.pool import PoolOptions, plan_workers
 from cuda_agent.cli.target import choose_target
-from cuda_agent.config import Config
-from cuda_agent.environment.evaluator import SERVED
 from cuda_agent.environment.orders import OrderBook
 from cuda_agent.environment.server import create_app
 from cuda_agent.errors import ConfigError
 from cuda_agent.rundir import RunDir, build_default_path
 from cuda_agent.tasks.target import Target
-from cuda_agent.workers.devices import list_gpus, plan_local_workers
 from cuda_agent.workers.worker_pool import WorkerPool
 
 
-class ServeConfig(Config):
+class ServeConfig(PoolOptions):
     """Where and what to serve."""
 
     target: Target | None = None
@@ -38,10 +36,6 @@ class ServeConfig(Config):
     """Environment variable that holds the bearer token which clients must send."""
     max_open: int = 10_000
     """How many orders may wait; more are refused until there is room."""
-    host_workers: int | None = None
-    """Processes that build; without it one for each core that no judge needs."""
-    per_device: int = 1
-    """Judges for each GPU: two or three do more, for tasks that leave memory for as many."""
     out: Path | None = None
     """The run's folder; without it a fresh one in runs/."""
     resume: Path | None = None
@@ -54,12 +48,7 @@ def run_serve(config: ServeConfig) -> int:
     if not token and not _is_loopback(config.host):
         raise ConfigError(f"{config.host} can be reached from elsewhere: set a token in ${config.token_env}")
     target = choose_target(config.target)
-    workers = plan_local_workers(
-        SERVED,
-        devices=list_gpus() if target is Target.CUDA else (),
-        host_workers=config.host_workers,
-        per_device=config.per_device,
-    )
+    workers = plan_workers(target, config)
     kept = config.replace(target=target, out=None, resume=None)
     folder = config.out or build_default_path("serve")
     with (

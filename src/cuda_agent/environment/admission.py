@@ -4,11 +4,12 @@ A warm judge is two processes with torch in them. With many episodes at once mos
 and their judges would fill the memory and take the processors from those that measure.
 """
 
-import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
+
+from cuda_agent.workers.cores import count_cores
 
 WARM_A_PLACE = 2
 """How many judges may be warm for each that may work: starting one takes longer than most evaluations."""
@@ -27,7 +28,7 @@ class Admission:
 
     def __init__(self, places: int | None = None) -> None:
         """By default half as many places as there are cores for us."""
-        places = places or max(1, len(os.sched_getaffinity(0)) // 2)
+        places = places or max(1, count_cores() // 2)
         self._free = threading.Semaphore(places)
         self._most_warm = places * WARM_A_PLACE
         self._lock = threading.Lock()

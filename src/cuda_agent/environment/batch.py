@@ -17,7 +17,7 @@ from cuda_agent.errors import InfrastructureError, UserError
 from cuda_agent.judge.policy import load_policy
 from cuda_agent.rundir import RunDir
 from cuda_agent.sandbox.protocol import Containment
-from cuda_agent.tasks.kernelbench import load_task
+from cuda_agent.tasks.place import load_one_task
 from cuda_agent.tasks.target import Target
 from cuda_agent.tasks.task import Task
 from cuda_agent.workers.item import Outcome, OutcomeStatus, StepTimes, WorkItem
@@ -78,9 +78,9 @@ def evaluate_pairs(
             was finished, and nothing more was begun.
     """
     done = {
-        (result.pair_id, result.submission_sha)
+        (result.pair_id, result.submission_sha, result.evaluation.task_id)
         for result in run.read(RESULTS, BatchResult)
-        if result.status is OutcomeStatus.DONE
+        if result.evaluation is not None
     }
     prepared, records = _Preparing(config, done=done), _Records(run)
     for outcome in pool.run(prepared.make_items(pairs)):
@@ -125,7 +125,7 @@ class _Records:
 class _Preparing:
     """Reads pairs as the pool takes them in; what cannot be read ends there."""
 
-    def __init__(self, config: BatchConfig, *, done: set[tuple[str, str]]) -> None:
+    def __init__(self, config: BatchConfig, *, done: set[tuple[str, str, str]]) -> None:
         self.shas: dict[str, str] = {}
         self.has_room = True
         self._config = config
@@ -137,13 +137,13 @@ class _Preparing:
             if not self.has_room:
                 return
             try:
-                task = pair.task if isinstance(pair.task, Task) else load_task(pair.task)
+                task = pair.task if isinstance(pair.task, Task) else load_one_task(pair.task)
                 submission = freeze_submission(pair.submission)
             except (UserError, OSError) as error:
                 failure = BatchResult(pair_id=pair.pair_id, status=OutcomeStatus.FAILED, reason=str(error))
                 self._failures.append(failure)
                 continue
-            if (pair.pair_id, submission.sha) not in self._done:
+            if (pair.pair_id, submission.sha, task.task_id) not in self._done:
                 self.shas[pair.pair_id] = submission.sha
                 yield self._make_item(pair, task, submission=submission)
 

@@ -1,7 +1,8 @@
 """Many submissions with the tasks that they are for, as a list or as a tree of folders.
 
 A list is a .jsonl file, one `{"id": ..., "task": FILE.py, "submission": FOLDER}` a line (`id` may lack),
-with paths relative to the list. In a tree, every folder that holds a model_new.py is a submission, and its
+with paths relative to the list; a task may be a data set's row (`FILE.parquet#ID`), a submission one Python
+file. In a tree, every folder that holds a model_new.py is a submission, and its
 task is the model.py beside it or in the nearest folder above, within the tree.
 """
 
@@ -26,7 +27,7 @@ class Pair(Record):
     pair_id: str
     """Unique within the list or tree."""
     task: Path | Task
-    """The task's file, or the task itself."""
+    """The task's file or data set's row, or the task itself."""
     submission: Path
     """The submission's folder, or its one file."""
 

@@ -18,7 +18,7 @@ from cuda_agent.rundir import read_saved_config
 from cuda_agent.tasks.task import Task
 
 EVALUATIONS = "evaluations"
-"""Where a run keeps the evaluations that count."""
+"""Where a run keeps, for each task, the evaluation that counts: that of its best episode."""
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 Every failure that the client can mend is a UserError; what the judge finds is text, as in a workspace.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 
 from cuda_agent.config import Record
@@ -28,7 +29,7 @@ class TaskSummary(Record):
     """A task that can be opened."""
 
     name: str
-    """What open_task takes."""
+    """What open_task takes: the task's name, or its id where several have that name."""
     about: str
     """The first line of its source's docstring, or of its source."""
 
@@ -49,7 +50,8 @@ class Tools:
 
     def __init__(self, tasks: Sequence[Task], workspaces: OpenWorkspaces) -> None:
         """`tasks` are those that list_tasks offers."""
-        self._tasks = {task.name: task for task in tasks}
+        counts = Counter(task.name for task in tasks)
+        self._tasks = {task.name if counts[task.name] == 1 else task.task_id: task for task in tasks}
         self._workspaces = workspaces
         self._skill = read_skill_files(workspaces.config.target)
 

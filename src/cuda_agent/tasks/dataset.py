@@ -8,6 +8,7 @@ import random
 import re
 import secrets
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -64,9 +65,16 @@ def read_dataset(path: Path) -> tuple[Row, ...]:
         UserError: it cannot be read, or a column is missing or of another kind.
     """
     try:
-        table = pyarrow.parquet.read_table(path)
+        stat = path.stat()
+        return _read_rows(path, (stat.st_mtime_ns, stat.st_size))
     except (OSError, pyarrow.ArrowException) as error:
         raise UserError(f"{path}: not readable as parquet ({error}); give a .parquet file") from error
+
+
+@lru_cache(maxsize=4)
+def _read_rows(path: Path, _stamp: tuple[int, int]) -> tuple[Row, ...]:
+    """The rows of a file as it is now: who asks for them one by one must not read it as often."""
+    table = pyarrow.parquet.read_table(path)
     missing = {"ops", "data_source", "code"} - set(table.column_names)
     if missing:
         raise UserError(f"{path}: has no column {min(missing)}; a data set has ops, data_source and code")
