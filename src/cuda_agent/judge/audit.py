@@ -10,9 +10,8 @@ the price of copying:
 `forward` is the clock's time for K calls, less that for none, which is the way to the process and back.
 `around` is staging and handing over: the mean over the calls, since one of them may do the work of all.
 Before the clock starts the process works a little: a core that slept, or a GPU that served another process,
-takes some milliseconds to come back. On cpu it does so before inputs are staged, for work on them could hide there.
-Copying differs between two processes by up to a third, hence the
-factor.
+takes some milliseconds to come back. On cpu it does so before inputs are staged, for work on them could hide
+there. Copying differs between two processes by up to a third, hence the factor.
 
 Whoever does nothing in a batch would be fast in it, so one of its outputs, at a secret place, is compared.
 
