@@ -2,6 +2,7 @@
 #
 #   make demo          the main job on examples/: write, build, verify and time kernels, print a table
 #   make test          the tests
+#   make test-verl     the tests of training at scale, in an environment with verl and Ray of its own (slow)
 #   make check         lint, format, types, floors
 #   make judge-report  what the judge makes of known cheats and honest kernels; writes docs/judge.md
 #   make size          lines of code by room
@@ -15,9 +16,10 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := demo
-.PHONY: demo test check judge-report size docs venv clean
+.PHONY: demo test test-verl check judge-report size docs venv clean
 
 VENV := .venv
+VERL := .venv-verl
 BIN := $(VENV)/bin
 JOBS ?= 2
 VENV_FLAGS ?=
@@ -33,6 +35,9 @@ demo: $(VENV)/.stamp
 test: $(VENV)/.stamp-dev
 	@$(BIN)/pytest -q -n $(JOBS) --dist loadgroup -m "not timing" $(ARGS)
 	@$(BIN)/pytest -q -m timing $(ARGS) || [ $$? = 5 ] # 5: no such test was selected
+
+test-verl: $(VERL)/.stamp
+	@$(VERL)/bin/python -m pytest -q -m "verl or ray" --run-slow tests/rl tests/workers tests/cli $(ARGS)
 
 check: $(VENV)/.stamp-dev
 	@$(BIN)/ruff check .
@@ -68,5 +73,10 @@ $(VENV)/.stamp-dev: $(VENV)/.stamp
 	@scripts/venv.sh $(VENV) dev
 	@touch $@
 
+$(VERL)/.stamp: pyproject.toml constraints-verl.txt scripts/venv.sh
+	@CONSTRAINTS=constraints-verl.txt scripts/venv.sh $(VERL)
+	@CONSTRAINTS=constraints-verl.txt scripts/venv.sh $(VERL) verl-dev
+	@touch $@
+
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(VERL) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

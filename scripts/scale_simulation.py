@@ -1,6 +1,6 @@
 r"""Where the time of the paper's run would go with 8, 128 and 1,024 evaluation GPUs: a table, and a plot.
 
-    python -m scripts.scale_simulation docs/results/2026-11-30-h200-throughput-unfinished.jsonl \
+    python -m scripts.scale_simulation docs/results/2026-11-30-h200-throughput-two.jsonl \
         --out docs/scale.svg
 
 Build and judge times are drawn from the recorded ones: a task's first evaluation from those that took
@@ -65,7 +65,8 @@ def main() -> None:
     train_s = compute_time(config).train_s
     played = {}
     for gpus in arguments.eval_gpus:
-        steps = [play(config, recorded, gpus=gpus, seed=seed) for seed in range(arguments.seeds)]
+        seats = gpus * config.machines.judges_per_gpu
+        steps = [play(config, recorded, seats=seats, seed=seed) for seed in range(arguments.seeds)]
         played[gpus] = average(steps)
         print(describe(gpus, steps, train_s=train_s))
     if arguments.out:
@@ -80,8 +81,8 @@ def load_recorded(path: Path) -> Recorded:
     return Recorded([row["build_s"] for row in rows], first, later)
 
 
-def play(config: ScaleConfig, recorded: Recorded, *, gpus: int, seed: int) -> PlayedStep:
-    """One rollout; the same seed draws the same episodes whatever the pool."""
+def play(config: ScaleConfig, recorded: Recorded, *, seats: int, seed: int) -> PlayedStep:
+    """One rollout with places for so many judgements; a seed draws the same episodes whatever the pool."""
     generator = random.Random(seed)
     episodes = [draw_episode(config, recorded, generator=generator) for _ in range(config.ppo.batch)]
     copies = config.machines.training_gpus // config.layout.tensor_parallel
@@ -90,7 +91,7 @@ def play(config: ScaleConfig, recorded: Recorded, *, gpus: int, seed: int) -> Pl
         episodes,
         tokens_per_s=lambda count: 1 / compute_decode_step(config, max(1.0, count / copies), context=context),
         build_cores=config.machines.build_cores,
-        eval_gpus=gpus,
+        eval_gpus=seats,
     ).play()
 
 

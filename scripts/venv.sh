@@ -5,12 +5,14 @@
 #
 #   PYTHON=...                          interpreter to use; otherwise the first fit one is found
 #   VENV_FLAGS=--system-site-packages   see the packages (torch) of that interpreter, and keep them
+#   CONSTRAINTS=FILE                    the versions to install; otherwise constraints.txt
 #   WHEELS=DIR                          take missing packages from DIR; no network is used
 set -euo pipefail
 venv=${1:?usage: scripts/venv.sh FOLDER [EXTRAS]}
 extras=${2:-}
 flags=${VENV_FLAGS:-}
 wheels=${WHEELS:-}
+constraints=${CONSTRAINTS:-constraints.txt}
 cd "$(dirname "$0")/.."
 
 has() { "$python" -c "import $1" 2>/dev/null; }
@@ -59,9 +61,9 @@ make_venv() {
   if [[ " $flags " == *" --system-site-packages "* ]]; then
     share_packages
     # The torch that is there stays; everything else may be pinned.
-    grep -v '^torch==' constraints.txt >"$venv/constraints.txt"
+    grep -v '^torch==' "$constraints" >"$venv/constraints.txt"
   else
-    cp constraints.txt "$venv/constraints.txt"
+    cp "$constraints" "$venv/constraints.txt"
   fi
 }
 

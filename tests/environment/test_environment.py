@@ -16,6 +16,7 @@ from cuda_agent.errors import InfrastructureError
 from cuda_agent.judge.judge import Artifact, Judge
 from cuda_agent.judge.policy import load_policy
 from cuda_agent.judge.result import VerifyResult, VerifyStatus
+from cuda_agent.judge.stopwatch import Stopwatch
 from cuda_agent.sandbox.protocol import Completed, Limits, Sandbox
 from cuda_agent.tasks.target import Target
 from cuda_agent.tasks.task import Task
@@ -93,7 +94,9 @@ def test_a_judge_at_work_is_not_cooled(
     fill(environment, submission)
     begun, go_on = threading.Event(), threading.Event()
 
-    def examine(self: Judge, artifact: Artifact, *, profile: bool) -> tuple[VerifyResult, None]:
+    def examine(
+        self: Judge, artifact: Artifact, *, profile: bool, watch: Stopwatch
+    ) -> tuple[VerifyResult, None]:
         begun.set()
         assert go_on.wait(60.0)
         return VerifyResult(status=VerifyStatus.OK), None
@@ -164,9 +167,9 @@ def test_leaving_does_not_wait_for_a_command_that_is_being_judged(
     judged = threading.Event()
     examine = Judge.examine
 
-    def tell_and_examine(judge: Judge, artifact: Artifact, *, profile: bool) -> object:
+    def tell_and_examine(judge: Judge, artifact: Artifact, *, profile: bool, watch: Stopwatch) -> object:
         judged.set()
-        return examine(judge, artifact, profile=profile)
+        return examine(judge, artifact, profile=profile, watch=watch)
 
     monkeypatch.setattr(Judge, "examine", tell_and_examine)
     policy = load_policy("strict")

@@ -34,6 +34,7 @@ def test_paper_has_the_papers_numbers() -> None:
             "layout.tensor_parallel does not divide the 1 training",
         ),
         ("response_tokens = 8192", "response_tokens = 8193", "an episode of 16385 tokens does not fit 16384"),
+        ("offload = true", 'precision = "auto"', "layout.precision must say which"),
         ("[llm]", "[llm", "no TOML"),
     ],
 )
@@ -48,6 +49,14 @@ def test_batch_must_divide_over_the_groups(tmp_path: Path) -> None:
     path = tmp_path / "run.toml"
     path.write_text((PRESETS / "one_node.toml").read_text().replace("batch = 128", "batch = 127"))
     with pytest.raises(ConfigError, match=r"ppo.batch 127 is no multiple of 2, the groups that train"):
+        load_scale(str(path))
+
+
+def test_sequences_are_shared_only_when_packed(tmp_path: Path) -> None:
+    path = tmp_path / "run.toml"
+    one_node = (PRESETS / "one_node.toml").read_text()
+    path.write_text(one_node.replace("offload = true", "offload = true\npacked = false"))
+    with pytest.raises(ConfigError, match=r"layout.sequence_parallel above 1 needs layout.packed = true"):
         load_scale(str(path))
 
 

@@ -46,7 +46,13 @@ class Toy:
             Path(os.environ["SICK"]).touch()
             raise ValueError("the device failed")
         time.sleep(payload.get("seconds", 0.0))
-        return Answer(value={"echo": payload.get("say", ""), "pid": os.getpid()})
+        return Answer(
+            value={
+                "echo": payload.get("say", ""),
+                "pid": os.getpid(),
+                "visible": os.environ.get("CUDA_VISIBLE_DEVICES"),
+            }
+        )
 
     def close(self) -> None:
         """Nothing to tidy up."""

@@ -1,9 +1,16 @@
 """Which workers this machine gets."""
 
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
 import pytest
 
+from cuda_agent.errors import InfrastructureError
 from cuda_agent.workers import devices
-from cuda_agent.workers.devices import list_gpus, plan_local_workers
+from cuda_agent.workers.devices import claim_device, list_gpus, plan_local_workers
 from cuda_agent.workers.item import Tier
 
 
@@ -35,3 +42,28 @@ def test_gpus_are_those_that_we_may_see(monkeypatch: pytest.MonkeyPatch) -> None
     assert list_gpus() == ("2", "5")
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     assert list_gpus() == ()
+
+
+def test_each_claims_a_device_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert [claim_device(("0", "MIG-a/b")) for _ in range(2)] == ["0", "MIG-a/b"]
+    with pytest.raises(InfrastructureError, match=r"all devices of this machine are taken \(0, MIG-a/b\)"):
+        claim_device(("0", "MIG-a/b"), patience_s=0.0)
+
+
+def test_several_share_a_device_only_when_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert [claim_device(("0", "1"), per_device=2) for _ in range(4)] == ["0", "1", "0", "1"]
+    with pytest.raises(InfrastructureError):
+        claim_device(("0", "1"), per_device=2, patience_s=0.0)
+
+
+def test_a_claim_ends_with_its_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    program = "from cuda_agent.workers.devices import claim_device; print(claim_device(('0',)))"
+    env = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "0"
+    assert claim_device(("0",)) == "0"

@@ -11,7 +11,9 @@ from cuda_agent.workers.item import OutcomeStatus, Step, Tier, WorkItem
 from cuda_agent.workers.worker_pool import WorkerPool
 
 pytestmark = pytest.mark.ray
-ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
+# Some packages install a package named tests, so what is served is found without that name.
+PATHS = f"{HERE}{os.pathsep}{HERE.parents[1] / 'src'}"
 
 
 @pytest.fixture(scope="module")
@@ -19,10 +21,9 @@ def pool() -> Iterator[WorkerPool]:
     ray = pytest.importorskip("ray")
     from cuda_agent.workers.ray_workers import plan_ray_workers
 
-    env = {"env_vars": {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}"}}
+    env = {"env_vars": {"PYTHONPATH": PATHS}}
     ray.init(num_cpus=2, num_gpus=4, include_dashboard=False, runtime_env=env, log_to_driver=False)
-    served = "tests.workers.served:Toy"
-    with WorkerPool(plan_ray_workers(served, devices=4, host_workers=1)) as pool:
+    with WorkerPool(plan_ray_workers("served:Toy", devices=4, host_workers=1)) as pool:
         yield pool
     ray.shutdown()
 

@@ -25,6 +25,7 @@ from cuda_agent.agent.tools.tool import Tool
 from cuda_agent.agent.trajectory import StopReason, Trajectory, Turn
 from cuda_agent.config import Config
 from cuda_agent.environment.admission import Admission
+from cuda_agent.environment.elsewhere import Elsewhere
 from cuda_agent.environment.environment import Environment
 from cuda_agent.expert.study import read_headers
 from cuda_agent.judge.policy import load_policy
@@ -87,8 +88,8 @@ class Host:
     """Where all of it is written."""
     interruption: Interruption
     """Ends all of them."""
-    admission: Admission
-    """How many of their judges may work at once."""
+    admission: Admission | Elsewhere
+    """How many of their judges may work at once, or who evaluates in their place."""
 
 
 def run_episode(task: Task, number: int = 0, *, host: Host, on_turn: Callable[[Turn], None]) -> Trajectory:

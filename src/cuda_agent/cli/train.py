@@ -6,7 +6,8 @@
    `train rft RUN` fine-tunes the policy on the good ones, `train value RUN` teaches a critic on all of them.
 4. `train ppo TASKS` improves the policy by its own episodes, with that critic.
 
-`train plan` tells what a run on many GPUs takes, before it is started.
+On many machines: `train plan` tells what a run takes, `train verl STAGE` trains with verl, `train pool NAME`
+evaluates for it (docs/scale.md).
 
 A run's folder has curves (metrics.jsonl, tensorboard/), samples and checkpoints; their actor/ is a policy:
 `--policy local:FOLDER`. `cuda-agent train STAGE --help` tells a stage's options.
@@ -22,11 +23,11 @@ import tyro
 from cuda_agent.cli.console import build_console
 from cuda_agent.cli.exit_code import ExitCode
 from cuda_agent.cli.train_episodes import TrainingOptions, build_stage
-from cuda_agent.cli.train_plan import PlanOptions, plan_training
 from cuda_agent.cli.train_progress import TrainingProgress
+from cuda_agent.cli.train_scale import ScaleOptions, run_scale
 from cuda_agent.config import Config
 from cuda_agent.errors import UserError
-from cuda_agent.rl.config import build_micro
+from cuda_agent.rl.config import StageConfig, build_micro
 from cuda_agent.rl.training import Stage, run_stage
 from cuda_agent.rundir import RunDir, build_default_path
 
@@ -34,17 +35,15 @@ from cuda_agent.rundir import RunDir, build_default_path
 class TrainConfig(Config):
     """Which stage, and with what."""
 
-    stage: Annotated[
-        TrainingOptions | Annotated[PlanOptions, tyro.conf.subcommand("plan")], tyro.conf.arg(name="")
-    ]
-    """The stage of training, or a plan of what it takes."""
+    stage: Annotated[TrainingOptions | ScaleOptions, tyro.conf.arg(name="")]
+    """The stage of training, or what it takes on many machines."""
 
 
 def run_train(config: TrainConfig) -> int:
     """Train from where the run is to its last step, or to a collapse."""
     given = config.stage
-    if isinstance(given, PlanOptions):
-        return plan_training(given.scale)
+    if not isinstance(given, StageConfig):
+        return run_scale(given)
     options = build_micro(given) if given.micro else given
     with _open_run(options) as run:
         stage = _build_stage(options, run)

@@ -15,6 +15,7 @@ from cuda_agent.environment.beneath import write_file_beneath
 from cuda_agent.environment.build_cache import find_build_cache
 from cuda_agent.environment.channel import Answer, Channel
 from cuda_agent.environment.client import CHANNEL_VARIABLE, WRONG_USE
+from cuda_agent.environment.elsewhere import Elsewhere
 from cuda_agent.environment.evaluate import Setting, evaluate
 from cuda_agent.environment.inspection import Inspection, inspect
 from cuda_agent.environment.pause import Company
@@ -64,11 +65,12 @@ class Environment:
         sandbox: Sandbox,
         policy: JudgePolicy,
         folder: Path,
-        admission: Admission | None = None,
+        admission: Admission | Elsewhere | None = None,
     ) -> None:
         """`folder` keeps the submissions, under `submissions/<sha>/`, with their evaluations.
 
-        Several environments at once share an `admission`, so that their judges do not crowd the machine.
+        Several environments at once share an `admission`, so that their judges do not crowd the machine, or
+        have their submissions evaluated elsewhere.
         """
         self.setting = Setting(
             task=task, target=target, sandbox=sandbox, policy=policy, cache=find_build_cache()
@@ -81,7 +83,8 @@ class Environment:
         # The judge serves one submission at a time, whether a command or the episode asks.
         self._lock = threading.Lock()
         self._stack = ExitStack()
-        self._admission = admission or Admission(1)
+        self._elsewhere = admission if isinstance(admission, Elsewhere) else None
+        self._admission = admission if isinstance(admission, Admission) else Admission(1)
         self._is_closed = False
 
     def __enter__(self) -> Self:
@@ -96,7 +99,7 @@ class Environment:
             )
             self._judge: Judge = self.setting.open_judge()
             stack.callback(self._close)
-            if self._admission.claim(self):
+            if self._elsewhere is None and self._admission.claim(self):
                 self._judge.prewarm()
             self._channel = stack.enter_context(Channel(place / "judge.sock", self._serve))
             # On leaving, a command that is being judged loses its judge rather than being waited for;
@@ -155,6 +158,8 @@ class Environment:
 
     def judge_again(self, submission: Submission, *, until: Stage = Stage.PROFILE) -> Evaluation:
         """Evaluate any submission afresh, with new seeds; it does not count."""
+        if self._elsewhere is not None:
+            return self._elsewhere.evaluate(submission, setting=self.setting, until=until)
         with self._lock, self._admission.enter(self):
             if self._is_closed:
                 raise InfrastructureError("the environment was closed before the judge had time")
@@ -180,6 +185,9 @@ class Environment:
 
     def inspect(self, what: Inspection) -> Answer:
         """Look at the workspace as it stands, once it builds; the whole report goes into the workspace."""
+        if self._elsewhere is not None:
+            refused = "submissions are evaluated on other machines here, which do not inspect them"
+            return Answer(WRONG_USE, f"inspect {what.value}: {refused}; use verify and profile")
         evaluation = self.evaluate(Stage.BUILD)
         if evaluation.failed_stage is not None:
             return Answer(1, render_evaluation(evaluation, reward_line=RewardLine.NONE))

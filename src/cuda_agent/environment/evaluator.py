@@ -32,6 +32,8 @@ BUILD_LIMIT_S = 180.0
 JUDGE_LIMIT_S = 900.0
 SERVED = f"{__name__}:Evaluator"
 """What a worker is told to serve."""
+HOST_STAGES = (Stage.RULES, Stage.BUILD)
+"""Stages that need no device."""
 SUSPECT = (
     VerifyStatus.CRASHED,
     VerifyStatus.TIMED_OUT,
@@ -60,6 +62,8 @@ class Request(Record):
     """How strictly it is judged."""
     containment: Containment = Containment.AUTO
     """How untrusted commands are contained."""
+    until: Stage = Stage.PROFILE
+    """The last stage that is wanted."""
 
     @model_validator(mode="after")
     def _check_files(self) -> Self:
@@ -87,10 +91,9 @@ def make_item(
     containment: Containment = Containment.AUTO,
 ) -> WorkItem:
     """The item that evaluates a submission; its outcome's value is the Evaluation."""
-    files = {path: base64.b64encode(content).decode() for path, content in submission.files.items()}
     request = Request(
         task=task,
-        files=files,
+        files=encode_files(submission),
         problems=submission.problems,
         target=target,
         policy=policy,
@@ -99,15 +102,19 @@ def make_item(
     return make_item_of(item_id, request)
 
 
+def encode_files(submission: Submission) -> dict[str, str]:
+    """A submission's files as they travel, each in base64."""
+    return {path: base64.b64encode(content).decode() for path, content in submission.files.items()}
+
+
 def make_item_of(item_id: str, request: Request) -> WorkItem:
-    """The item of a request that was made elsewhere."""
+    """The item of a request that was made elsewhere; a device is asked for only where it is needed."""
+    build = Step(tier=Tier.HOST, method="build", limit_s=BUILD_LIMIT_S)
+    judge = Step(tier=Tier.DEVICE, method="judge", limit_s=JUDGE_LIMIT_S)
     return WorkItem(
         item_id=item_id,
         payload=request.model_dump(mode="json"),
-        steps=(
-            Step(tier=Tier.HOST, method="build", limit_s=BUILD_LIMIT_S),
-            Step(tier=Tier.DEVICE, method="judge", limit_s=JUDGE_LIMIT_S),
-        ),
+        steps=(build,) if request.until in HOST_STAGES else (build, judge),
         affinity=f"{request.target.value} {request.policy} {request.task.key}",
     )
 
@@ -136,12 +143,15 @@ class Evaluator:
 
     def build(self, payload: Mapping[str, Any]) -> Answer:
         """Rules and build; it is the last step for a submission that fails them."""
-        evaluation = self._evaluate(payload, until=Stage.BUILD)
+        request = Request.model_validate(payload)
+        until = request.until if request.until in HOST_STAGES else Stage.BUILD
+        evaluation = self._evaluate(request, until=until)
         return Answer(value=evaluation.model_dump(mode="json"), is_last=evaluation.failed_stage is not None)
 
     def judge(self, payload: Mapping[str, Any]) -> Answer:
-        """Everything."""
-        evaluation = self._evaluate(payload, until=Stage.PROFILE)
+        """Everything that is wanted."""
+        request = Request.model_validate(payload)
+        evaluation = self._evaluate(request, until=request.until)
         found = (evaluation.verify, evaluation.profile)
         is_suspect = any(result is not None and result.status in SUSPECT for result in found)
         return Answer(value=evaluation.model_dump(mode="json"), is_suspect=is_suspect)
@@ -153,8 +163,7 @@ class Evaluator:
             self._stock.close()
             self._stock = None
 
-    def _evaluate(self, payload: Mapping[str, Any], *, until: Stage) -> Evaluation:
-        request = Request.model_validate(payload)
+    def _evaluate(self, request: Request, *, until: Stage) -> Evaluation:
         submission = request.open_submission()
         setting, judge = self._sit(request)
         try:

@@ -36,7 +36,8 @@ ASSUMPTIONS = (
     "training: 35 % of the bfloat16 peak; 8 operations a parameter and token (forward, backward, recomputed "
     "forward), 2 more for log-probabilities or values; causal attention counted; one update a step",
     "all episodes have the mean length, but for the longest; halfway through, a cache holds half of it",
-    "evaluations: each holds one GPU alone; their builds take one core each; both overlap with generation",
+    "evaluations: machines.judges_per_gpu side by side on each GPU, as long as three take on an H200, "
+    "a task's first one with its baselines; their builds take one core each; both overlap with generation",
     "not counted: reading prompts and tool output, weight synchronisation, start-up, fragmentation",
 )
 
@@ -138,7 +139,9 @@ def compute_time(config: ScaleConfig) -> TimePlan:
     parts = {
         "generation": batch * generated * decode_step_s / (copies * at_once),
         "the longest episode": compute_longest(config, decode_step_s),
-        "evaluation GPUs": evaluations * episode.evaluation_s / machines.eval_gpus,
+        "evaluation GPUs": evaluations
+        * episode.evaluation_s
+        / (machines.eval_gpus * machines.judges_per_gpu),
         "build cores": evaluations * episode.build_s / machines.build_cores,
     }
     limit = max(parts, key=lambda name: parts[name])

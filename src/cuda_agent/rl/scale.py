@@ -12,6 +12,7 @@ from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, Valida
 
 from cuda_agent.config import Config
 from cuda_agent.errors import ConfigError
+from cuda_agent.llm.local_config import Precision
 
 PRESETS = Path(__file__).parent / "presets"
 
@@ -54,6 +55,8 @@ class Machines(Config):
     """Memory bandwidth of one, in 10^12 bytes a second."""
     eval_gpus: PositiveInt
     """GPUs for evaluation."""
+    judges_per_gpu: PositiveInt = 1
+    """Submissions that are judged side by side on each of them."""
     build_cores: PositiveInt
     """Processor cores that compile submissions."""
 
@@ -76,6 +79,10 @@ class Layout(Config):
     """Keep weights and optimiser in host memory while another part uses the GPU."""
     generation_share: float = Field(default=0.6, gt=0.0, le=1.0)
     """Share of a GPU's memory for weights and KV cache while generating."""
+    packed: bool = True
+    """Put sequences end to end, which needs flash attention; otherwise pad them."""
+    precision: Precision = Precision.BFLOAT16
+    """What training computes with; the weights are float32 in any case."""
 
 
 class EpisodeShape(Config):
@@ -98,7 +105,7 @@ class EpisodeShape(Config):
     build_s: PositiveFloat
     """Mean core seconds to build one submission."""
     evaluation_s: PositiveFloat
-    """Mean seconds that one evaluation holds its GPU."""
+    """Mean seconds of one evaluation, with machines.judges_per_gpu side by side."""
 
 
 class PpoSettings(Config):
@@ -133,6 +140,8 @@ class SupervisedSettings(Config):
     """Passes."""
     lr: PositiveFloat
     """Learning rate."""
+    save_every: PositiveInt = 50
+    """Steps between two checkpoints; the last step always leaves one."""
 
 
 class ScaleConfig(Config):
@@ -163,6 +172,10 @@ class ScaleConfig(Config):
                 raise ValueError(f"layout.{name} does not divide the {gpus} training GPUs")
         if self.llm.heads % layout.sequence_parallel:
             raise ValueError(f"layout.sequence_parallel does not divide {self.llm.heads} heads")
+        if layout.sequence_parallel > 1 and not layout.packed:
+            raise ValueError("layout.sequence_parallel above 1 needs layout.packed = true")
+        if layout.precision is Precision.AUTO:
+            raise ValueError("layout.precision must say which: bfloat16, float16 or float32")
         if longest > held:
             raise ValueError(
                 f"an episode of {longest} tokens does not fit {held}: raise layout.tokens_per_gpu or "

@@ -1,10 +1,16 @@
 """The workers of this machine: some for the host's cores, one for each device."""
 
+import fcntl
 import functools
+import itertools
 import os
 import subprocess
+import tempfile
+import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
+from cuda_agent.errors import InfrastructureError
 from cuda_agent.workers.cores import count_cores
 from cuda_agent.workers.item import Tier
 from cuda_agent.workers.local import LocalWorker
@@ -53,6 +59,30 @@ def list_gpus() -> tuple[str, ...]:
     return tuple(
         str(number) for number, line in enumerate(listed.stdout.splitlines()) if line.startswith("GPU")
     )
+
+
+def claim_device(devices: Sequence[str], *, per_device: int = 1, patience_s: float = 30.0) -> str:
+    """The first of `devices` that fewer than `per_device` processes have claimed; it is ours until we end.
+
+    Waits a while for one: a process that was killed may not be gone yet.
+
+    Raises:
+        InfrastructureError: all are taken.
+    """
+    give_up_s = time.monotonic() + patience_s
+    while True:
+        for seat, device in itertools.product(range(per_device), devices):
+            name = f"cuda-agent-claim-{os.getuid()}-{device.replace('/', '_')}.{seat}"
+            path = Path(tempfile.gettempdir()) / name
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return device  # with the descriptor open, until this process ends
+            except BlockingIOError:
+                os.close(descriptor)
+        if time.monotonic() > give_up_s:
+            raise InfrastructureError(f"all devices of this machine are taken ({', '.join(devices)})")
+        time.sleep(0.5)
 
 
 def _plan(served: str, *, name: str, visible: str) -> WorkerMaker:

@@ -1,4 +1,4 @@
-"""Workers on a Ray cluster; the only file that knows Ray (extra `ray`).
+"""Workers on a Ray cluster; this and ray_pool.py alone know Ray (extra `ray`).
 
 Each worker is an actor that serves the object. One of the device tier holds a whole GPU, or one unit of a
 custom resource: in a cluster that also trains, give its evaluation nodes `--resources '{"eval_gpu": 8}'`
@@ -7,12 +7,14 @@ and name that resource, so that training never lands on a device that is being t
 
 import functools
 import importlib
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import ray
 from ray.exceptions import GetTimeoutError, RayActorError, RayError, RayTaskError
 
+from cuda_agent.workers.devices import claim_device, list_gpus
 from cuda_agent.workers.item import Answer, Tier
 from cuda_agent.workers.worker import (
     WorkerDiedError,
@@ -25,12 +27,26 @@ from cuda_agent.workers.worker import (
 class _Served:
     """The actor: the served object, and nothing that needs this package's types on the way."""
 
-    def __init__(self, served: str) -> None:
+    def __init__(self, served: str, resources: Mapping[str, float]) -> None:
+        choose_visible_gpus(resources)
         module, _, name = served.partition(":")
         self._served = getattr(importlib.import_module(module), name)()
 
     def call(self, method: str, payload: Mapping[str, Any]) -> str:
         return str(getattr(self._served, method)(payload).model_dump_json())
+
+
+def choose_visible_gpus(resources: Mapping[str, float]) -> None:
+    """Let this process see the GPUs that it holds: one's own for a custom resource, none for cores alone.
+
+    Ray itself tells only those processes which GPU is theirs that hold a unit of its resource GPU.
+    """
+    if "GPU" in resources:
+        return
+    shares = [share for resource, share in resources.items() if resource != "CPU"]
+    gpus = list_gpus() if shares else ()
+    visible = claim_device(gpus, per_device=round(1 / shares[0])) if gpus else ""
+    os.environ["CUDA_VISIBLE_DEVICES"] = visible
 
 
 class RayWorker:
@@ -44,7 +60,7 @@ class RayWorker:
             "num_gpus": resources.get("GPU", 0.0),
             "resources": {key: value for key, value in resources.items() if key not in ("CPU", "GPU")},
         }
-        self._actor: Any = ray.remote(_Served).options(**options).remote(served)
+        self._actor: Any = ray.remote(_Served).options(**options).remote(served, dict(resources))
 
     def call(self, method: str, payload: Mapping[str, Any], *, limit_s: float) -> Answer:
         """See `Worker.call`."""
@@ -68,15 +84,16 @@ class RayWorker:
 
 
 def plan_ray_workers(
-    served: str, *, devices: int, host_workers: int, device_resource: str = "GPU"
+    served: str, *, devices: int, host_workers: int, device_resource: str = "GPU", per_device: int = 1
 ) -> Mapping[Tier, Sequence[WorkerMaker]]:
     """Makers of workers on the cluster that `ray.init` connected us to.
 
     Args:
         served: what they serve (`module:Class`).
-        devices: how many devices to hold, one worker each.
+        devices: how many devices to hold.
         host_workers: how many to build with, one core each.
         device_resource: what a device counts as: GPU, or a custom resource.
+        per_device: workers for each; they judge side by side, and take times one at a time.
     """
 
     def plan(name: str, resources: Mapping[str, float]) -> WorkerMaker:
@@ -84,5 +101,8 @@ def plan_ray_workers(
 
     return {
         Tier.HOST: [plan(f"ray-host-{number}", {"CPU": 1.0}) for number in range(host_workers)],
-        Tier.DEVICE: [plan(f"ray-device-{number}", {device_resource: 1.0}) for number in range(devices)],
+        Tier.DEVICE: [
+            plan(f"ray-device-{number}", {device_resource: 1 / per_device})
+            for number in range(devices * per_device)
+        ],
     }

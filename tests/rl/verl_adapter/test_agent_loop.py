@@ -1,18 +1,23 @@
 """Our episode under verl's own instantiation, with a scripted server, to a judged reward."""
 
 import asyncio
+import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cuda_agent.agent.limits import EpisodeLimits
+from cuda_agent.agent.trajectory import Trajectory
+from cuda_agent.environment.evaluator import SERVED
 from cuda_agent.llm.chat import ToolCall
 from cuda_agent.llm.scripted import load_scripted_chat
 from cuda_agent.llm.text_form import render_call
 from cuda_agent.rl.scale import load_scale
 from cuda_agent.rl.verl_adapter.overrides import Places, build_ppo_overrides
 from cuda_agent.rl.verl_adapter.task_rows import write_task_rows
+from cuda_agent.rundir import read_records
 from cuda_agent.tasks.dataset import Row
 from cuda_agent.tasks.target import Target
 from cuda_agent.tasks.task import Task
@@ -20,6 +25,7 @@ from tests.rl.verl_adapter.test_overrides import compose
 from tests.rl.verl_adapter.tiny import write_tiny_policy
 
 pytestmark = [pytest.mark.verl, pytest.mark.slow, pytest.mark.timeout(900)]
+PATHS = os.pathsep.join(str(Path(__file__).parents[3] / part) for part in (".", "src"))
 SCRIPT = Path(__file__).parents[2] / "tiny.toml"
 
 
@@ -62,8 +68,27 @@ class ScriptedServer:
         return TokenOutput(token_ids=ids, log_probs=[-0.5] * len(ids))
 
 
+@pytest.fixture(params=["", "ray:benches"], ids=["here", "pool"])
+def pool(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Who judges: this machine, or a named pool in the cluster that the trainer is in."""
+    place: str = request.param
+    if not place:
+        yield place
+        return
+    import ray
+
+    from cuda_agent.workers.ray_pool import PoolSize, start_ray_pool
+
+    runtime = {"env_vars": {"PYTHONPATH": PATHS}}
+    ray.init(num_cpus=2, resources={"eval_gpu": 1}, include_dashboard=False, runtime_env=runtime)
+    size = PoolSize(devices=1, host_workers=1, device_resource="eval_gpu")
+    with start_ray_pool("benches", SERVED, size=size):
+        yield place
+    ray.shutdown()
+
+
 @pytest.fixture
-def settings(tmp_path: Path, tiny_task: Task) -> Any:  # noqa: ANN401
+def settings(tmp_path: Path, tiny_task: Task, pool: str) -> Any:  # noqa: ANN401
     """verl's whole configuration for one tiny task on the cpu target."""
     row = Row(ops=("relu", "mul"), data_source="torch#2", code=tiny_task.source, id="tiny", split="train")
     tasks = tmp_path / "tasks.parquet"
@@ -71,7 +96,7 @@ def settings(tmp_path: Path, tiny_task: Task) -> Any:  # noqa: ANN401
     loop = tmp_path / "agent_loop.yaml"
     loop.write_text(
         "- name: cuda_agent\n  _target_: cuda_agent.rl.verl_adapter.agent_loop.CudaAgentLoop\n"
-        f"  target: cpu\n  out: {tmp_path / 'rollouts'}\n"
+        f"  target: cpu\n  out: {tmp_path / 'rollouts'}\n  pool: '{pool}'\n"
     )
     policy = write_tiny_policy(tmp_path)
     places = Places(model=str(policy), train=tasks, out=tmp_path / "out", agent_loop=loop)
@@ -109,4 +134,10 @@ def test_an_episode_ends_with_the_judges_reward(settings: Any, tmp_path: Path) -
         assert prompt[: len(before) + len(reply)] == before + reply  # nothing was tokenised anew
     assert len(server.requests) == 1  # the failure on the way did not begin another episode
     assert output.non_tensor_batch["stop_reason"].tolist() == ["finished"]
-    assert len(list((tmp_path / "rollouts").glob("tiny-*/trajectories.jsonl"))) == 1
+    (record,) = (tmp_path / "rollouts").glob("tiny-*/trajectories.jsonl")
+    (trajectory,) = read_records(record, Trajectory)
+    assert trajectory.reward == scores[last]
+    # What the episode spent, shown with -s: most of it waits for the judge.
+    tools = ", ".join(f"{turn.seconds_tools:.1f}" for turn in trajectory.turns)
+    judged = trajectory.final.seconds if trajectory.final else {}
+    print(f"in all {trajectory.seconds:.1f} s; each turn's tools {tools} s; judged in {judged}")

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from cuda_agent.errors import UserError
+from cuda_agent.errors import ConfigError, UserError
 from cuda_agent.rl.batch import TokenSequence
-from cuda_agent.rl.verl_adapter.dataset import TrajectoryTokens
+from cuda_agent.rl.verl_adapter.dataset import TrajectoryTokens, count_steps
 from cuda_agent.rl.verl_adapter.token_rows import write_token_rows
 
 
@@ -20,6 +20,12 @@ def test_a_row_is_the_tokens_and_what_to_learn(tmp_path: Path) -> None:
         "position_ids": [0, 1, 2, 3],
         "loss_mask": [0, 1, 0, 1],
     }
+
+
+def test_an_epoch_leaves_a_short_batch_out() -> None:
+    assert [count_steps(count, 4) for count in (4, 7, 8)] == [1, 1, 2]
+    with pytest.raises(ConfigError, match="there are 3 trajectories, fewer than a batch of 4"):
+        count_steps(3, 4)
 
 
 def test_another_file_is_refused(tmp_path: Path) -> None:

@@ -49,6 +49,20 @@ def test_ppo_composes_and_validates(name: str, tmp_path: Path) -> None:
     longest = config.episode.prompt_tokens + config.episode.response_tokens
     assert composed.actor_rollout_ref.rollout.max_model_len == longest
     assert composed.critic.model.path == places.critic
+    assert composed.actor_rollout_ref.actor.fsdp_config.mixed_precision.param_dtype == "bfloat16"
+    assert composed.critic.fsdp.mixed_precision.param_dtype == "bfloat16"
+    assert composed.trainer.val_before_train is False  # it would hold an episode on every task for training
+
+
+@pytest.mark.verl
+@pytest.mark.parametrize(
+    "name", ["plain/out", "a b", "it's", "a=b,c", "back\\slash", "end\\", "both\\'", "${x}"[1:]]
+)
+def test_any_folder_is_read_as_it_was_meant(name: str) -> None:
+    composed = compose(
+        "sft_trainer_engine", build_rft_overrides(load_scale("paper"), PLACES.replace(out=name))
+    )
+    assert composed.trainer.default_local_dir == name
 
 
 @pytest.mark.verl

@@ -1,81 +1,102 @@
-"""Rejection fine-tuning on verl: our loss on any number of processes, and checkpoints go both ways."""
+"""Rejection fine-tuning on verl: the local trainer's steps on 1 and 2 processes; checkpoints both ways."""
 
 import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 
+from cuda_agent.llm.local_config import Precision
 from cuda_agent.rl.batch import TokenSequence, build_batch
-from cuda_agent.rl.losses import Mean, compute_logprobs, compute_rft_loss
-from cuda_agent.rl.scale import load_scale
+from cuda_agent.rl.checkpoint import find_network, save_checkpoint
+from cuda_agent.rl.config import OptimiserConfig
+from cuda_agent.rl.learner import Learner
+from cuda_agent.rl.losses import compute_rft_loss
+from cuda_agent.rl.policy import load_policy, score_tokens
+from cuda_agent.rl.scale import ScaleConfig, load_scale
 from cuda_agent.rl.verl_adapter.overrides import Places, build_rft_overrides
+from cuda_agent.rl.verl_adapter.rft import begin_next_epoch
 from cuda_agent.rl.verl_adapter.token_rows import write_token_rows
 from tests.rl.verl_adapter.tiny import write_tiny_policy
 from tests.rl.verl_adapter.training import make_sequences, run_ranks
 
-
-def compute_local_loss(actor: Any, sequences: list[TokenSequence]) -> float:  # noqa: ANN401
-    """The local trainer's loss with the mean that verl's supervised trainer takes, over tokens."""
-    batch = build_batch(sequences)
-    with torch.no_grad():
-        logits_BTK = actor(input_ids=batch.ids_BT, attention_mask=batch.is_token_BT.long()).logits
-    logprobs_BT = compute_logprobs(logits_BTK, batch.ids_BT)
-    return compute_rft_loss(logprobs_BT, is_generated_BT=batch.is_generated_BT, mean=Mean.TOKEN).item()
+CPU = torch.device("cpu")
+LR = 1e-3
 
 
-def list_overrides(folder: Path, *, policy: Path, out: str) -> list[str]:
-    """The package's own settings for two GPUs, made small and put on processors."""
-    places = Places(model=str(policy), train=folder / "tokens.parquet", out=folder / out)
+def build_scale(*, epochs: int) -> ScaleConfig:
+    """The configuration for two GPUs, made small and fit for processors."""
     config = load_scale("two_gpus")
-    settings = build_rft_overrides(config.replace(rft={"batch": 8, "epochs": 3, "lr": 1e-2}), places)
-    ours = {
-        "model.use_remove_padding": "False",
-        "+model.override_config.attn_implementation": "sdpa",
-        "engine.param_offload": "False",
-        "engine.optimizer_offload": "False",
-        "engine.dtype": "float32",
-        "trainer.device": "cpu",
-        "trainer.total_epochs": "3",
-        "data.num_workers": "0",
-    }
-    kept = [setting for setting in settings if setting.partition("=")[0] not in ours]
-    return [*kept, *(f"{key}={value}" for key, value in ours.items())]
+    layout = {"tokens_per_gpu": 16384, "packed": False, "precision": Precision.FLOAT32}
+    return config.replace(rft={"batch": 8, "epochs": epochs, "lr": LR}, layout=layout)
+
+
+def learn_locally(learner: Learner, sequences: Sequence[TokenSequence]) -> float:
+    """A step of the local trainer; the loss before it."""
+    batch = build_batch(sequences)
+
+    def compute() -> Iterator[Tensor]:
+        logprobs_BT = score_tokens(learner.model, batch).logprobs_BT
+        yield compute_rft_loss(logprobs_BT, is_generated_BT=batch.is_generated_BT)
+
+    return learner.learn(compute(), step=0)["loss"]
+
+
+def train(folder: Path, *, policy: Path, out: str, epochs: int, ranks: int) -> list[float]:
+    """Run verl's supervised trainer with the package's settings; the losses of the steps that it took."""
+    places = Places(model=str(policy), train=folder / "tokens.parquet", out=folder / out)
+    settings = build_rft_overrides(build_scale(epochs=epochs), places)
+    told = run_ranks("cuda_agent.rl.verl_adapter.rft", settings, ranks=ranks)
+    return [float(loss) for loss in re.findall(r"train/loss:(?:np\.float64\()?([-+.\de]+)", told)]
+
+
+@pytest.mark.verl
+@pytest.mark.parametrize(("step", "is_kept"), [(3, True), (4, False), (6, True), (8, False)])
+def test_a_spent_data_loader_is_left_out(step: int, is_kept: bool, tmp_path: Path) -> None:
+    loader = tmp_path / f"global_step_{step}" / "data_0.pt"
+    loader.parent.mkdir()
+    loader.touch()
+    (tmp_path / "latest_checkpointed_iteration.txt").write_text(str(step))
+    begin_next_epoch(tmp_path, steps_per_epoch=4)
+    assert loader.exists() is is_kept
+
+
+@pytest.mark.verl
+def test_a_first_run_has_nothing_to_leave_out(tmp_path: Path) -> None:
+    begin_next_epoch(tmp_path / "new", steps_per_epoch=4)
 
 
 @pytest.mark.verl
 @pytest.mark.slow
-@pytest.mark.timeout(1800)  # each process imports verl, and there are five of them
-def test_one_and_two_processes_and_the_local_formulas_agree(tmp_path: Path) -> None:
-    import transformers
-
-    loader: Any = transformers.AutoModelForCausalLM
-
+@pytest.mark.timeout(1800)  # each process imports verl, and there are six of them
+def test_one_and_two_processes_and_the_local_trainer_agree(tmp_path: Path) -> None:
     policy = write_tiny_policy(tmp_path)
-    actor = loader.from_pretrained(policy).eval()
-    sequences = make_sequences(8, vocabulary=actor.config.vocab_size)
+    actor = load_policy(str(policy), device=CPU)
+    sequences = make_sequences(8, vocabulary=actor.model.config.vocab_size)
     write_token_rows(tmp_path / "tokens.parquet", sequences)
-    losses = {}
-    for ranks in (1, 2):
-        overrides = list_overrides(tmp_path, policy=policy, out=f"out{ranks}")
-        losses[ranks] = train(overrides, ranks=ranks)
-    assert len(losses[1]) == 3
-    # verl tells this loss in bfloat16, whose steps are 0.03 here, whatever engine.dtype is.
-    assert losses[1] == pytest.approx(losses[2], rel=5e-3)
-    assert losses[1][0] == pytest.approx(compute_local_loss(actor, sequences), rel=1e-2)
-    (saved,) = (tmp_path / "out2").glob("global_step_3/huggingface")
-    trained = loader.from_pretrained(saved).eval()
-    assert compute_local_loss(trained, sequences) < losses[1][0] - 0.1
-    # And back: what the local trainer would save is where verl goes on from.
-    trained.save_pretrained(tmp_path / "local")
-    for name in ("tokenizer.json", "tokenizer_config.json"):
-        (tmp_path / "local" / name).write_text((policy / name).read_text())
-    again = train(list_overrides(tmp_path, policy=tmp_path / "local", out="out3"), ranks=1)
-    assert again[0] == pytest.approx(compute_local_loss(trained, sequences), rel=1e-2)
+    learner = Learner(actor.model, OptimiserConfig(learning_rate=LR))
+    local = [learn_locally(learner, sequences) for _ in range(3)]
 
+    alone = train(tmp_path, policy=policy, out="one", epochs=3, ranks=1)
+    assert alone == pytest.approx(local, abs=1e-5)
+    # Two processes, stopped after the first epoch and started again.
+    both = [
+        *train(tmp_path, policy=policy, out="two", epochs=1, ranks=2),
+        *train(tmp_path, policy=policy, out="two", epochs=3, ranks=2),
+    ]
+    print(f"losses: {alone} on one process, {both} on two, {local} by the local trainer")
+    assert both == pytest.approx(alone, abs=1e-5)
 
-def train(overrides: list[str], *, ranks: int) -> list[float]:
-    """Run verl's supervised trainer; the losses of its steps."""
-    told = run_ranks("cuda_agent.rl.verl_adapter.rft", overrides, ranks=ranks, port=29550 + ranks)
-    return [float(loss) for loss in re.findall(r"train/loss:(?:np\.float64\()?([-+.\de]+)", told)]
+    trained = load_policy(str(tmp_path / "two" / "global_step_3" / "huggingface"), device=CPU)
+    for name, weight in trained.model.state_dict().items():
+        torch.testing.assert_close(weight, actor.model.state_dict()[name], atol=1e-4, rtol=0, msg=name)
+    # And back: the local trainer goes on from verl's checkpoint, saves its own, and verl goes on from that.
+    learner = Learner(trained.model, OptimiserConfig(learning_rate=LR))
+    learn_locally(learner, sequences)
+    run = tmp_path / "run"
+    save_checkpoint(run, 1, writers={"actor": trained.save}, learners={"actor": learner}, keep=1)
+    place = find_network(run, "actor")
+    (again,) = train(tmp_path, policy=place, out="again", epochs=1, ranks=1)
+    assert again == pytest.approx(learn_locally(learner, sequences), abs=1e-5)

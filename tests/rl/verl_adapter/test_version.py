@@ -1,11 +1,12 @@
 """Another verl than the one this is written for is refused at once."""
 
 import importlib.metadata
+import importlib.util
 
 import pytest
 
 from cuda_agent.errors import ConfigError
-from cuda_agent.rl.verl_adapter.version import VERL_VERSION, check_verl
+from cuda_agent.rl.verl_adapter.version import VERL_VERSION, check_generator, check_verl
 
 
 @pytest.mark.parametrize("found", ["0.8.0", "0.9.10"])
@@ -27,3 +28,13 @@ def test_none_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_right_one_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.metadata, "version", lambda name: VERL_VERSION)
     check_verl()
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_ppo_needs_a_generator(is_there: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: object() if is_there else None)
+    if is_there:
+        check_generator()
+    else:
+        with pytest.raises(ConfigError, match="PPO generates with vllm, which is not installed"):
+            check_generator()

@@ -7,8 +7,12 @@ from pathlib import Path
 
 import torch
 
+from cuda_agent.agent.trajectory import StopReason, Trajectory, Turn
+from cuda_agent.llm.chat import Message, Reply, Role
 from cuda_agent.rl.batch import TokenSequence
+from cuda_agent.rl.scale import PRESETS
 from cuda_agent.rl.verl_adapter.platform_cpu_environment import CPU_ENVIRONMENT
+from cuda_agent.tasks.target import Target
 
 ROOT = Path(__file__).parents[3]
 
@@ -32,10 +36,48 @@ def make_sequences(count: int, *, vocabulary: int) -> list[TokenSequence]:
     return sequences
 
 
-def run_ranks(module: str, arguments: list[str], *, ranks: int, port: int) -> str:
+def write_tiny_scale(folder: Path, *, nodes: int = 1, gpus: int = 1) -> Path:
+    """A configuration for a tiny policy on processors; gives its file."""
+    place = folder / "tiny.toml"
+    preset = (PRESETS / "two_gpus.toml").read_text().replace("nodes = 1", f"nodes = {nodes}")
+    preset = preset.replace("gpus_per_node = 1", f"gpus_per_node = {gpus}")
+    preset = preset.replace("offload = true", 'offload = false\npacked = false\nprecision = "float32"')
+    place.write_text(f"{preset}\n[rft]\nbatch = 4\nlr = 1e-3\n\n[value]\nbatch = 4\nlr = 1e-3\n")
+    return place
+
+
+def make_trajectories(count: int) -> list[Trajectory]:
+    """Episodes of one reply of random tokens, with rewards from -1 to 3."""
+    return [
+        Trajectory(
+            task_id=f"task-{number}",
+            target=Target.CPU,
+            policy="random",
+            prompt=(),
+            tools=(),
+            turns=(make_turn(sequence),),
+            stop_reason=StopReason.FINISHED,
+            reward=sequence.reward,
+        )
+        for number, sequence in enumerate(make_sequences(count, vocabulary=200))
+    ]
+
+
+def make_turn(sequence: TokenSequence) -> Turn:
+    """A reply to the sequence's first five tokens, which are all that was read."""
+    reply = Reply(
+        message=Message(role=Role.ASSISTANT, content=""),
+        prompt_ids=sequence.ids[:5],
+        completion_ids=sequence.ids[5:],
+        completion_logprobs=(-1.0,) * len(sequence.ids[5:]),
+    )
+    return Turn(reply=reply, observations=(), seconds_model=1.0, seconds_tools=0.0)
+
+
+def run_ranks(module: str, arguments: list[str], *, ranks: int) -> str:
     """Run a module in so many processes that train together; gives what they print."""
-    command = [sys.executable, "-m", "torch.distributed.run", f"--nproc-per-node={ranks}"]
-    command += [f"--master-port={port}", "-m", module, *arguments]
+    command = [sys.executable, "-m", "torch.distributed.run", f"--nproc-per-node={ranks}", "--standalone"]
+    command += ["-m", module, *arguments]
     env = {
         **os.environ,
         **CPU_ENVIRONMENT,

@@ -10,7 +10,7 @@ from cuda_agent.agent.episode import EpisodeConfig
 from cuda_agent.agent.limits import EpisodeLimits
 from cuda_agent.llm.chat_template import ChatTemplate
 from cuda_agent.rl.verl_adapter.engine_chat import EngineChat, Generated, Vocabulary
-from cuda_agent.rl.verl_adapter.episode import AgentEpisode, Hosting, hold_episode
+from cuda_agent.rl.verl_adapter.episode import AgentEpisode, Hosting, build_limits, hold_episode
 from cuda_agent.rl.verl_adapter.overrides import AGENT_NAME
 from cuda_agent.rl.verl_adapter.task_rows import read_task
 from cuda_agent.rl.verl_adapter.version import check_verl
@@ -26,28 +26,30 @@ class CudaAgentLoop(AgentLoopBase):  # type: ignore[misc] # verl has no types
         *args: Any,  # noqa: ANN401
         target: str = "cuda",
         out: str = "rollouts",
+        pool: str = "",
         limits: dict[str, Any] | None = None,
         **kwargs: Any,  # noqa: ANN401
     ) -> None:
-        """`target`, `out` and `limits` (of `EpisodeLimits`) come from agent_loop.yaml, all else from verl."""
+        """What has a name comes from agent_loop.yaml (`limits`: of `EpisodeLimits`), all else from verl."""
         check_verl()
         super().__init__(*args, **kwargs)
         rollout = self.rollout_config
-        window = rollout.prompt_length + rollout.response_length
-        turns = rollout.multi_turn.max_assistant_turns or EpisodeLimits().turns
-        bounds = {"turns": turns, "total_tokens": window, "reply_tokens": rollout.response_length}
+        bounds = build_limits(
+            turns=rollout.multi_turn.max_assistant_turns or EpisodeLimits().turns,
+            prompt_tokens=rollout.prompt_length,
+            response_tokens=rollout.response_length,
+        )
         self._hosting = Hosting(
-            episode=EpisodeConfig(
-                target=Target(target), limits=EpisodeLimits(**{**bounds, **(limits or {})})
-            ),
+            episode=EpisodeConfig(target=Target(target), limits=bounds.replace(**(limits or {}))),
             out=Path(out).absolute(),
+            pool=pool,
             response_tokens=rollout.response_length,
         )
         end_ids = frozenset({self.tokenizer.eos_token_id})
         self._vocabulary = Vocabulary(
             template=ChatTemplate(self.tokenizer, end_ids=end_ids, wants_native=True),
             end_ids=end_ids,
-            window_tokens=window,
+            window_tokens=bounds.total_tokens,
         )
 
     async def run(self, sampling_params: dict[str, Any], **row: Any) -> AgentLoopOutput:  # noqa: ANN401

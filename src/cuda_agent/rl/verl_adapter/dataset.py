@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from cuda_agent.errors import ConfigError
 from cuda_agent.rl.batch import TokenSequence
 from cuda_agent.rl.verl_adapter.token_rows import read_token_rows
 
@@ -38,6 +39,19 @@ class TrajectoryTokens(torch.utils.data.Dataset[dict[str, Tensor]]):
     def __getitem__(self, number: int) -> dict[str, Tensor]:
         """One trajectory's tensors, each (T,)."""
         return build_row(self.sequences[number])
+
+
+def count_steps(count: int, batch: int) -> int:
+    """Steps of an epoch over so many trajectories; a short last batch is left out.
+
+    Raises:
+        ConfigError: there are fewer trajectories than a batch has.
+    """
+    if count < batch:
+        raise ConfigError(
+            f"there are {count} trajectories, fewer than a batch of {batch}: give more, or a smaller batch"
+        )
+    return count // batch
 
 
 def build_row(sequence: TokenSequence) -> dict[str, Tensor]:

@@ -16,9 +16,11 @@ from pydantic import PositiveInt
 
 from cuda_agent.agent.episode import EpisodeConfig, Host, run_episode
 from cuda_agent.agent.interruption import Interruption
+from cuda_agent.agent.limits import EpisodeLimits
 from cuda_agent.agent.trajectory import StopReason, Trajectory
 from cuda_agent.config import Config, Record
 from cuda_agent.environment.admission import Admission
+from cuda_agent.environment.elsewhere import Elsewhere, open_pool
 from cuda_agent.errors import InfrastructureError
 from cuda_agent.llm.chat import ChatModel
 from cuda_agent.rl.batch import build_sequence
@@ -39,6 +41,8 @@ class Hosting(Config):
     """Target, judge, containment and limits."""
     out: Path
     """Folder in which each episode has a run folder of its own."""
+    pool: str = ""
+    """Who evaluates: `ray:NAME` or a server's URL (`open_pool`); this machine where none is given."""
     response_tokens: PositiveInt
     """Most tokens of a response, tool tokens included."""
 
@@ -66,6 +70,12 @@ class AgentEpisode(Record):
     """Seconds that the engine took."""
     tools_s: float
     """Seconds that the tools took."""
+
+
+def build_limits(*, turns: int, prompt_tokens: int, response_tokens: int) -> EpisodeLimits:
+    """The limits of an episode that an engine bounds so; the prompt tells the policy of them."""
+    total_tokens = prompt_tokens + response_tokens
+    return EpisodeLimits(turns=turns, total_tokens=total_tokens, reply_tokens=response_tokens)
 
 
 async def hold_episode(task: Task, hosting: Hosting, *, build_chat: Callable[[], ChatModel]) -> AgentEpisode:
@@ -122,15 +132,15 @@ def _hold(task: Task, hosting: Hosting, *, chat: ChatModel) -> Trajectory:
             sandbox=build_sandbox(hosting.episode.sandbox),
             run=run,
             interruption=Interruption(),
-            admission=_share_admission(),
+            admission=_find_judges(hosting.pool),
         )
         return run_episode(task, host=host, on_turn=lambda turn: None)
 
 
 @functools.cache
-def _share_admission() -> Admission:
-    """One for all episodes of a process: they share its judges."""
-    return Admission()
+def _find_judges(pool: str) -> Admission | Elsewhere:
+    """The same for all episodes of a process: they share its judges, or its way to a pool."""
+    return Elsewhere(open_pool(pool)) if pool else Admission()
 
 
 async def _run_in_thread(act: Callable[[], Trajectory]) -> Trajectory:

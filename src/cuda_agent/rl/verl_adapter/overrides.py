@@ -5,13 +5,16 @@ no bonus for entropy, no KL term, and clips that verl adds (of values, of ratios
 moved out of reach.
 """
 
+import re
 from pathlib import Path
 
 from cuda_agent.config import Config
-from cuda_agent.rl.scale import ScaleConfig, SupervisedSettings
+from cuda_agent.rl.scale import Layout, ScaleConfig, SupervisedSettings
 
 OUT_OF_REACH = 1e6
 """A bound that no ratio and no value meets."""
+KEPT = 2
+"""How many checkpoints are kept, the newest ones."""
 ROOM = Path(__file__).parent
 AGENT_NAME = "cuda_agent"
 """What the agent loop is called in verl's configuration."""
@@ -49,45 +52,65 @@ def build_ppo_overrides(config: ScaleConfig, places: Places) -> list[str]:
 def build_rft_overrides(config: ScaleConfig, places: Places) -> list[str]:
     """Settings for `torchrun -m cuda_agent.rl.verl_adapter.rft`."""
     return [
-        f"model.path={places.model}",
+        f"model.path={quote_value(places.model)}",
         f"optim.lr={config.rft.lr}",
-        "optim.lr_warmup_steps_ratio=0.0",
+        "optim.weight_decay=0.0",
         "data.custom_cls.path=pkg://cuda_agent.rl.verl_adapter.dataset",
         "data.custom_cls.name=TrajectoryTokens",
-        f"data.val_files={places.validation or 'null'}",
+        f"data.val_files={quote_value(places.validation) if places.validation else 'null'}",
         f"trainer.total_epochs={config.rft.epochs}",
         *_list_supervised(config, config.rft, places=places),
     ]
 
 
+def quote_value(value: str | Path) -> str:
+    """A text as a value of hydra's, whatever characters it has."""
+    text = str(value)
+    if re.fullmatch(r"[\w./:-]+", text):
+        return text
+    # To hydra a backslash is one, but before a quote.
+    escaped = re.sub(r"(\\*)('|\Z)", lambda match: match[1] * 2 + match[2].replace("'", "\\'"), text)
+    return f"'{escaped}'"
+
+
 def _list_supervised(config: ScaleConfig, stage: SupervisedSettings, *, places: Places) -> list[str]:
     layout, machines = config.layout, config.machines
     return [
-        "model.use_remove_padding=True",
-        "model.enable_gradient_checkpointing=True",
+        *_list_model("model", layout),
         "engine.strategy=fsdp2",
+        f"+engine.mixed_precision.param_dtype={layout.precision.value}",
         f"engine.ulysses_sequence_parallel_size={layout.sequence_parallel}",
         f"engine.param_offload={layout.offload}",
         f"engine.optimizer_offload={layout.offload}",
-        f"data.train_files={places.train}",
+        f"data.train_files={quote_value(places.train)}",
         f"data.train_batch_size={stage.batch}",
         "data.pad_mode=no_padding",
         "data.use_dynamic_bsz=True",
         f"data.max_token_len_per_gpu={layout.tokens_per_gpu}",
-        f"trainer.default_local_dir={places.out}",
+        f"trainer.default_local_dir={quote_value(places.out)}",
         f"trainer.nnodes={machines.nodes}",
         f"trainer.n_gpus_per_node={machines.gpus_per_node}",
-        "trainer.save_freq=after_each_epoch",
+        f"trainer.save_freq={stage.save_every}",
+        f"trainer.max_ckpt_to_keep={KEPT}",
         "trainer.logger=[console]",
         "checkpoint.save_contents=[model,optimizer,extra,hf_model]",
         "checkpoint.load_contents=[model,optimizer,extra]",
     ]
 
 
+def _list_model(place: str, layout: Layout) -> list[str]:
+    attention = "flash_attention_2" if layout.packed else "sdpa"
+    return [
+        f"{place}.use_remove_padding={layout.packed}",
+        f"{place}.enable_gradient_checkpointing=True",
+        f"+{place}.override_config.attn_implementation={attention}",
+    ]
+
+
 def _list_data(config: ScaleConfig, places: Places) -> list[str]:
     return [
-        f"data.train_files={places.train}",
-        f"data.val_files={places.validation or places.train}",
+        f"data.train_files={quote_value(places.train)}",
+        f"data.val_files={quote_value(places.validation or places.train)}",
         f"data.train_batch_size={config.ppo.batch}",
         f"data.max_prompt_length={config.episode.prompt_tokens}",
         f"data.max_response_length={config.episode.response_tokens}",
@@ -110,9 +133,8 @@ def _list_algorithm(config: ScaleConfig) -> list[str]:
 def _list_actor(config: ScaleConfig, places: Places) -> list[str]:
     actor, ppo, layout = "actor_rollout_ref.actor", config.ppo, config.layout
     return [
-        f"actor_rollout_ref.model.path={places.model}",
-        "actor_rollout_ref.model.use_remove_padding=True",
-        "actor_rollout_ref.model.enable_gradient_checkpointing=True",
+        f"actor_rollout_ref.model.path={quote_value(places.model)}",
+        *_list_model("actor_rollout_ref.model", layout),
         f"{actor}.strategy=fsdp2",
         f"{actor}.clip_ratio={ppo.eps_lower}",
         f"{actor}.clip_ratio_low={ppo.eps_lower}",
@@ -126,9 +148,11 @@ def _list_actor(config: ScaleConfig, places: Places) -> list[str]:
         f"{actor}.use_dynamic_bsz=True",
         f"{actor}.ppo_max_token_len_per_gpu={layout.tokens_per_gpu}",
         f"{actor}.fsdp_config.ulysses_sequence_parallel_size={layout.sequence_parallel}",
+        f"+{actor}.fsdp_config.mixed_precision.param_dtype={layout.precision.value}",
         f"{actor}.fsdp_config.param_offload={layout.offload}",
         f"{actor}.fsdp_config.optimizer_offload={layout.offload}",
         f"{actor}.optim.lr={ppo.actor_lr}",
+        f"{actor}.optim.weight_decay=0.0",
     ]
 
 
@@ -146,7 +170,7 @@ def _list_rollout(config: ScaleConfig, places: Places) -> list[str]:
         f"{rollout}.multi_turn.enable=True",
         f"{rollout}.multi_turn.max_assistant_turns={episode.turns}",
         f"{rollout}.agent.default_agent_loop={AGENT_NAME}",
-        f"{rollout}.agent.agent_loop_config_path={places.agent_loop}",
+        f"{rollout}.agent.agent_loop_config_path={quote_value(places.agent_loop)}",
         f"{rollout}.agent.num_workers={max(8, config.machines.nodes)}",
         f"{rollout}.log_prob_use_dynamic_bsz=True",
         f"{rollout}.log_prob_max_token_len_per_gpu={layout.tokens_per_gpu}",
@@ -157,8 +181,10 @@ def _list_critic(config: ScaleConfig, places: Places) -> list[str]:
     ppo, layout = config.ppo, config.layout
     return [
         "critic.strategy=fsdp2",
-        f"critic.model.path={places.critic or places.model}",
+        f"critic.model.path={quote_value(places.critic or places.model)}",
+        *_list_model("critic.model", layout),
         f"critic.optim.lr={ppo.critic_lr}",
+        "critic.optim.weight_decay=0.0",
         f"critic.cliprange_value={OUT_OF_REACH}",
         "critic.loss_agg_mode=seq-mean-token-mean",
         f"critic.ppo_mini_batch_size={ppo.batch}",
@@ -166,6 +192,7 @@ def _list_critic(config: ScaleConfig, places: Places) -> list[str]:
         "critic.use_dynamic_bsz=True",
         f"critic.ppo_max_token_len_per_gpu={layout.tokens_per_gpu}",
         f"critic.fsdp.ulysses_sequence_parallel_size={layout.sequence_parallel}",
+        f"+critic.fsdp.mixed_precision.param_dtype={layout.precision.value}",
         f"critic.fsdp.param_offload={layout.offload}",
         f"critic.fsdp.optimizer_offload={layout.offload}",
     ]
@@ -174,13 +201,17 @@ def _list_critic(config: ScaleConfig, places: Places) -> list[str]:
 def _list_trainer(config: ScaleConfig, places: Places) -> list[str]:
     return [
         "trainer.critic_warmup=0",
+        f"trainer.val_before_train={places.validation is not None}",
+        f"trainer.test_freq={config.ppo.save_every if places.validation else -1}",
         f"trainer.total_training_steps={config.ppo.steps}",
         f"trainer.nnodes={config.machines.nodes}",
         f"trainer.n_gpus_per_node={config.machines.gpus_per_node}",
         "trainer.logger=[console,tensorboard]",
-        f"trainer.default_local_dir={places.out}",
-        f"trainer.rollout_data_dir={places.out / 'rollouts'}",
+        f"trainer.default_local_dir={quote_value(places.out)}",
+        f"trainer.rollout_data_dir={quote_value(places.out / 'samples')}",
         f"trainer.save_freq={config.ppo.save_every}",
+        f"trainer.max_actor_ckpt_to_keep={KEPT}",
+        f"trainer.max_critic_ckpt_to_keep={KEPT}",
         "trainer.resume_mode=auto",
         "trainer.use_v1=True",
         "trainer.v1.trainer_mode=sync",

@@ -18,6 +18,8 @@ class _Processors(types.ModuleType):
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401
         if hasattr(torch.cpu, name):
             return getattr(torch.cpu, name)
+        if name in ("get_rng_state", "set_rng_state"):
+            return getattr(torch, name)
         if name.startswith(("max_memory", "memory")):
             return lambda *_args, **_options: 0
         if name in ("empty_cache", "ipc_collect", "reset_peak_memory_stats"):

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow
-import pyarrow.parquet
 
 from cuda_agent.agent.limits import EpisodeLimits
 from cuda_agent.agent.prompt import build_prompt
 from cuda_agent.errors import UserError
+from cuda_agent.rl.verl_adapter.token_rows import write_table
 from cuda_agent.tasks.dataset import Row
 from cuda_agent.tasks.target import Target
 from cuda_agent.tasks.task import Task
@@ -27,10 +27,7 @@ def write_task_rows(path: Path, rows: Sequence[Row], *, target: Target, limits: 
     """
     columns = [_build_columns(row, number, prompt=_list_prompt(row, target, limits=limits))
                for number, row in enumerate(rows)]  # fmt: skip
-    try:
-        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(columns), path)
-    except OSError as error:
-        raise UserError(f"{path} cannot be written: {error.strerror}; give another place") from error
+    write_table(path, pyarrow.Table.from_pylist(columns))
 
 
 def read_task(row: Mapping[str, Any]) -> Task:

@@ -1,5 +1,6 @@
 """Sampled trajectories as a parquet file of exact tokens: what policy and critic learn from before PPO."""
 
+import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -37,10 +38,23 @@ def write_token_rows(path: Path, sequences: Sequence[TokenSequence]) -> None:
     ]
     if not rows:
         raise UserError(f"{path}: no trajectory with a generated token is left to train on")
+    write_table(path, pyarrow.Table.from_pylist(rows, schema=SCHEMA))
+
+
+def write_table(path: Path, table: pyarrow.Table) -> None:
+    """Write a parquet file as a whole: several nodes may write the same one at once.
+
+    Raises:
+        UserError: the place cannot be written.
+    """
+    fresh = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     try:
-        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows, schema=SCHEMA), path)
+        pyarrow.parquet.write_table(table, fresh)
+        fresh.replace(path)
     except OSError as error:
         raise UserError(f"{path} cannot be written: {error.strerror}; give another place") from error
+    finally:
+        fresh.unlink(missing_ok=True)
 
 
 def read_token_rows(path: Path) -> tuple[TokenSequence, ...]:

@@ -8,20 +8,20 @@ current values in every step, by the same masked GAE as everywhere.
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn.functional import pad
-from torch.nn.utils.rnn import pad_sequence
 
 from cuda_agent.config import Config
-from cuda_agent.rl.batch import TokenSequence
-from cuda_agent.rl.gae import compute_gae
+from cuda_agent.errors import ConfigError
+from cuda_agent.rl.batch import TokenSequence, build_batch
 from cuda_agent.rl.scale import Layout, SupervisedSettings
-from cuda_agent.rl.verl_adapter.dataset import TrajectoryTokens, build_row
+from cuda_agent.rl.verl_adapter.dataset import TrajectoryTokens, build_row, count_steps
+from cuda_agent.rl.verl_adapter.losses import ValueLoss
+from cuda_agent.rl.verl_adapter.overrides import KEPT
 from cuda_agent.rl.verl_adapter.processes import join_processes
 from cuda_agent.rl.verl_adapter.version import check_verl
 
@@ -33,6 +33,8 @@ class ValueStage(Config):
 
     critic: str
     """Folder of a token classifier with one label, of transformers'."""
+    tokenizer: str = ""
+    """Folder with the policy's tokenizer; the critic's own where none is given."""
     train: Path
     """File of `write_token_rows`."""
     out: Path
@@ -45,45 +47,85 @@ class ValueStage(Config):
     """Discount."""
     gae_lambda: float = 0.95
     """Decay of advantages over generated tokens."""
-    packed: bool = True
-    """Put sequences end to end, which needs flash attention; otherwise pad them."""
-    dtype: str = "bfloat16"
-    """What matrix products are computed in; weights are float32."""
     seed: int = 0
     """Of the trajectories' order."""
 
 
+class Order:
+    """Which trajectories each step learns from; verl's checkpoints keep what that follows from."""
+
+    def __init__(self, count: int, stage: ValueStage) -> None:
+        """Shuffle anew each epoch; the last, short batch of one is left out.
+
+        Raises:
+            ConfigError: there are fewer trajectories than a batch has.
+        """
+        batch = stage.settings.batch
+        steps = count_steps(count, batch)
+        generator = torch.Generator().manual_seed(stage.seed)
+        orders = [torch.randperm(count, generator=generator).tolist() for _ in range(stage.settings.epochs)]
+        self.batches = [order[step * batch : (step + 1) * batch] for order in orders for step in range(steps)]
+        """The trajectories of each step."""
+        self._made_from = {"count": count, "batch": batch, "seed": stage.seed}
+
+    def state_dict(self) -> dict[str, int]:
+        """What the order follows from."""
+        return self._made_from
+
+    def load_state_dict(self, state: Mapping[str, int]) -> None:
+        """Look that a checkpoint was made in the same order.
+
+        Raises:
+            ConfigError: it was not, so going on would show some trajectories twice and others never.
+        """
+        for name, value in self._made_from.items():
+            if state.get(name) != value:
+                raise ConfigError(
+                    f"the checkpoint is of another order of trajectories: {name} was {state.get(name)} and "
+                    f"is {value}; give another folder, or what it was begun with"
+                )
+
+
 def train_value(stage: ValueStage) -> None:
-    """Train the critic, as one of the processes that torchrun started, and save it."""
+    """Train the critic, as one of the processes that torchrun started; goes on from the newest checkpoint."""
     check_verl()
+    sequences = TrajectoryTokens(str(stage.train)).sequences
+    order = Order(len(sequences), stage)
     with join_processes():
+        from verl.utils.checkpoint import CheckpointHandler
+
         worker = build_worker(stage)
-        sequences = TrajectoryTokens(str(stage.train)).sequences
+        handler = CheckpointHandler(
+            worker.engine, order, default_local_dir=str(stage.out), max_ckpt_to_keep=KEPT
+        )
+        done = handler.load_checkpoint()
         rank, groups = worker.engine.get_data_parallel_rank(), worker.engine.get_data_parallel_size()
-        batches = order_batches(len(sequences), stage)
-        stage.out.mkdir(parents=True, exist_ok=True)
-        for step, chosen in enumerate(batches, start=1):
+        metrics = _Metrics(stage.out / METRICS, done=done) if torch.distributed.get_rank() == 0 else None
+        for step, chosen in enumerate(order.batches[done:], start=done + 1):
             mine = [sequences[number] for number in chosen[rank::groups]]
-            metrics = train_step(worker, mine, stage=stage)
-            if torch.distributed.get_rank() == 0:
-                with (stage.out / METRICS).open("a") as file:
-                    file.write(json.dumps({"step": step, **metrics}) + "\n")
-                print(f"step {step} of {len(batches)}: {metrics}", flush=True)
-        worker.save_checkpoint(local_path=str(stage.out / "checkpoint"), global_step=len(batches))
+            figures = train_step(worker, mine, stage=stage)
+            if metrics is not None:
+                metrics.add(step, figures, steps=len(order.batches))
+            if step % stage.settings.save_every == 0 or step == len(order.batches):
+                handler.save_checkpoint(step)
 
 
-def order_batches(count: int, stage: ValueStage) -> list[list[int]]:
-    """The trajectories of each step, shuffled anew each epoch; the last, short batch of one is left out.
+class _Metrics:
+    """Figures of each step, one JSON object a line."""
 
-    Raises:
-        ValueError: there are fewer trajectories than a batch has.
-    """
-    batch = stage.settings.batch
-    if count < batch:
-        raise ValueError(f"{stage.train} has {count} trajectories, fewer than a batch of {batch}")
-    generator = torch.Generator().manual_seed(stage.seed)
-    orders = [torch.randperm(count, generator=generator).tolist() for _ in range(stage.settings.epochs)]
-    return [order[at : at + batch] for order in orders for at in range(0, count - batch + 1, batch)]
+    def __init__(self, path: Path, *, done: int) -> None:
+        """Keep the first `done` steps of what is there: later ones are taken again."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        kept = path.read_text().splitlines(keepends=True)[:done] if done else []
+        path.write_text("".join(kept))
+        self._path = path
+
+    def add(self, step: int, figures: dict[str, float], *, steps: int) -> None:
+        """Write a step's figures, and show them."""
+        with self._path.open("a") as file:
+            file.write(json.dumps({"step": step, **figures}) + "\n")
+        shown = ", ".join(f"{name} {value:.4g}" for name, value in figures.items())
+        print(f"step {step} of {steps}: {shown}", flush=True)
 
 
 def train_step(worker: Any, sequences: Sequence[TokenSequence], *, stage: ValueStage) -> dict[str, float]:  # noqa: ANN401
@@ -91,11 +133,11 @@ def train_step(worker: Any, sequences: Sequence[TokenSequence], *, stage: ValueS
     from verl.utils import tensordict_utils
     from verl.utils.dataset.dataset_utils import DatasetPadMode, SFTTensorCollator
 
-    rows = [build_row(sequence) | build_targets(sequence, stage) for sequence in sequences]
+    rows = [build_row(sequence) | {"rewards": build_rewards(sequence)} for sequence in sequences]
     data = tensordict_utils.get_tensordict(
         tensor_dict=SFTTensorCollator(DatasetPadMode.NO_PADDING)(rows),
         non_tensor_dict={
-            "use_remove_padding": stage.packed,
+            "use_remove_padding": stage.layout.packed,
             "use_dynamic_bsz": True,
             "max_token_len_per_gpu": stage.layout.tokens_per_gpu,
             "micro_batch_size_per_gpu": 1,
@@ -113,39 +155,9 @@ def train_step(worker: Any, sequences: Sequence[TokenSequence], *, stage: ValueS
     }
 
 
-def build_targets(sequence: TokenSequence, stage: ValueStage) -> dict[str, Tensor]:
-    """What the loss needs of a trajectory, each (T,): its rewards, and each token's weight in the batch."""
-    is_generated = torch.tensor(sequence.is_generated)
-    rewards = torch.zeros(len(sequence.ids))
-    rewards[is_generated.nonzero()[-1]] = sequence.reward
-    return {"rewards": rewards, "weights": is_generated / (is_generated.sum() * stage.settings.batch)}
-
-
-class ValueLoss:
-    """Half the mean over trajectories of each one's mean of (V - V_target)^2, as verl calls a loss."""
-
-    def __init__(self, stage: ValueStage) -> None:
-        self._stage = stage
-
-    def __call__(self, model_output: dict[str, Tensor], data: Any, **_options: Any) -> tuple[Tensor, Any]:  # noqa: ANN401
-        """This process's part of the loss, times their number: verl takes the mean over processes."""
-        # The network reads token t - 1 last when it speaks of the state before token t.
-        values_BT = pad_sequence(
-            [pad(row[:-1].float(), (1, 0)) for row in model_output["values"].unbind()], batch_first=True
-        )
-        rewards_BT, weights_BT, mask_BT = (
-            pad_sequence(list(data[name].unbind()), batch_first=True)
-            for name in ("rewards", "weights", "loss_mask")
-        )
-        _, targets_BT = compute_gae(
-            rewards_BT.cpu(),
-            values_BT.detach().cpu(),
-            is_generated_BT=mask_BT.cpu().bool(),
-            gamma=self._stage.gamma,
-            gae_lambda=self._stage.gae_lambda,
-        )
-        errors_BT = (values_BT - targets_BT.to(values_BT.device)).square()
-        return 0.5 * (weights_BT * errors_BT).sum() * data["dp_size"], {}
+def build_rewards(sequence: TokenSequence) -> Tensor:
+    """The reward of each token, (T,): the judge's, at the last generated one."""
+    return build_batch([sequence]).rewards_BT[0]
 
 
 def build_worker(stage: ValueStage) -> Any:  # noqa: ANN401
@@ -155,10 +167,11 @@ def build_worker(stage: ValueStage) -> Any:  # noqa: ANN401
     from verl.workers.engine_workers import TrainingWorker
 
     layout = stage.layout
-    attention = "flash_attention_2" if stage.packed else "sdpa"
+    attention = "flash_attention_2" if layout.packed else "sdpa"
     model = HFModelConfig(
         path=stage.critic,
-        use_remove_padding=stage.packed,
+        tokenizer_path=stage.tokenizer or stage.critic,
+        use_remove_padding=layout.packed,
         enable_gradient_checkpointing=True,
         override_config={"attn_implementation": attention},
     )
@@ -172,18 +185,18 @@ def build_worker(stage: ValueStage) -> Any:  # noqa: ANN401
                 ulysses_sequence_parallel_size=layout.sequence_parallel,
                 param_offload=layout.offload,
                 optimizer_offload=layout.offload,
-                dtype=stage.dtype,
+                mixed_precision={"param_dtype": layout.precision.value},
                 use_dynamic_bsz=True,
                 max_token_len_per_gpu=layout.tokens_per_gpu,
             ),
-            optimizer_config=FSDPOptimizerConfig(lr=stage.settings.lr, lr_warmup_steps_ratio=0.0),
+            optimizer_config=FSDPOptimizerConfig(lr=stage.settings.lr, weight_decay=0.0),
             checkpoint_config=CheckpointConfig(save_contents=[*contents, "hf_model"], load_contents=contents),
         )
     )
     # The engine for critics is chosen by now. Its loader would insist on flash attention; by its
     # architecture the checkpoint is loaded as the token classifier that it is, with `attention`.
     worker.model_config.model_type = "language_model"
-    worker.set_loss_fn(ValueLoss(stage))
+    worker.set_loss_fn(ValueLoss(batch=stage.settings.batch, gamma=stage.gamma, gae_lambda=stage.gae_lambda))
     worker.reset()
     return worker
 

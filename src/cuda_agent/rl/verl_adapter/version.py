@@ -1,10 +1,24 @@
 """Which verl this room is written for."""
 
 import importlib.metadata
+import importlib.util
 
 from cuda_agent.errors import ConfigError
 
 VERL_VERSION = "0.9.1"
+
+
+def check_generator() -> None:
+    """Look that what generates for verl is installed.
+
+    Raises:
+        ConfigError: it is not.
+    """
+    if importlib.util.find_spec("vllm") is None:
+        raise ConfigError(
+            "PPO generates with vllm, which is not installed: pip install vllm on a machine with GPUs "
+            "(docs/scale.md)"
+        )
 
 
 def check_verl() -> None:
