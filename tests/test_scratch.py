@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cuda_agent.scratch import PREFIX, Scratch, keep_scratch, sweep_scratch
+from cuda_agent.scratch import PREFIX, Scratch, keep_scratch, remove_tree, sweep_scratch
 
 OWNER = """
 import sys, tempfile, time
@@ -85,3 +85,17 @@ def test_another_users_folder_stays(place: Path) -> None:
     os.chown(theirs, 12345, 12345)
     sweep_scratch(place)
     assert theirs.exists()
+
+
+@pytest.mark.parametrize("levels", [950, 3000])
+def test_a_folder_deeper_than_the_stack_is_removed(tmp_path: Path, levels: int) -> None:
+    top = tmp_path / "top"
+    top.mkdir()
+    subprocess.run(
+        [sys.executable, "-c", f"import os\nfor _ in range({levels}):\n os.mkdir('a')\n os.chdir('a')"],
+        cwd=top,
+        check=True,
+    )
+    remove_tree(top)
+    assert not top.exists()
+    remove_tree(top)

@@ -7,6 +7,7 @@ opens a scratch folder first removes those that nobody holds any more.
 import fcntl
 import os
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -46,7 +47,7 @@ class Scratch:
     def close(self) -> None:
         """Remove the folder; harmless when it is removed."""
         if self._lock >= 0:
-            shutil.rmtree(self.path, ignore_errors=True)
+            remove_tree(self.path)
             os.close(self._lock)
             self._lock = -1
 
@@ -68,8 +69,19 @@ def sweep_scratch(place: Path) -> None:
     for path in place.glob(f"{PREFIX}*"):
         lock = _lock_folder(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if lock is not None:
-            shutil.rmtree(path, ignore_errors=True)
+            remove_tree(path)
             os.close(lock)
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder with all that others' programs left in it, as far as our user may.
+
+    Folders a thousand deep exhaust Python's stack or our descriptors, but not those of `rm`.
+    """
+    with suppress(RecursionError):
+        shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        subprocess.run(["rm", "-rf", "--", str(folder)], stderr=subprocess.DEVNULL, check=False)
 
 
 def _lock_folder(path: Path, way: int) -> int | None:

@@ -1,12 +1,20 @@
 """Runners wait before they are needed, serve once, and leave nothing behind."""
 
+import os
+import signal
+import threading
+import time
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
 from cuda_agent.errors import InfrastructureError
+from cuda_agent.judge.census import find_processes_below
 from cuda_agent.judge.judge import Judge
 from cuda_agent.judge.policy import Precision, load_policy
+from cuda_agent.judge.process import ChildProcess
 from cuda_agent.judge.protocol import Load
 from cuda_agent.judge.replies import Done
 from cuda_agent.judge.stock import Stock
@@ -40,6 +48,58 @@ def test_what_was_used_leaves_no_file(stock: Stock) -> None:
     assert not mine.exists()
     folder = mine.parent
     stock.close()
+    assert not folder.exists()
+
+
+def kill_inside(child: ChildProcess) -> None:
+    """End what runs in the sandbox, as somebody on the machine might."""
+    receive_prepared(child)
+    for pid in find_processes_below(child._process.running.pid):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    deadline = time.monotonic() + 60
+    while not child.is_gone() and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
+def test_whoever_died_while_it_waited_is_replaced(stock: Stock) -> None:
+    stock.refill()
+    first, second = stock._waiting["cuda_agent.judge.runner"]
+    kill_inside(first)
+    assert stock.take_runner() is second
+    assert not first._folder.exists()
+    kill_inside(second)
+    second.close()
+    stock.refill()
+    for child in list(stock._waiting["cuda_agent.judge.runner"]):
+        kill_inside(child)
+    runner = stock.take_runner()
+    assert receive_prepared(runner).device
+    runner.close()
+
+
+@pytest.mark.slow
+def test_a_reference_process_that_died_while_it_waited_is_no_fault_of_the_task(
+    sandbox: Sandbox, tiny_task: Task
+) -> None:
+    policy = load_policy("strict")
+    with Stock(Target.CPU, sandbox=sandbox, precision=Precision.HIGHEST, references=1) as stock:
+        stock.refill()
+        kill_inside(stock._waiting["cuda_agent.judge.reference"][0])
+        with Judge(tiny_task, target=Target.CPU, sandbox=sandbox, policy=policy, stock=stock) as judge:
+            assert judge.check_task().is_judged
+
+
+def test_nothing_is_started_behind_a_closed_door(sandbox: Sandbox) -> None:
+    stock = Stock(Target.CPU, sandbox=sandbox, precision=Precision.HIGHEST, runners=3)
+    threads = [threading.Thread(target=stock.refill) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    folder = Path(stock._folder.name)
+    stock.close()
+    for thread in threads:
+        thread.join()
+    assert not any(stock._waiting.values())
     assert not folder.exists()
 
 

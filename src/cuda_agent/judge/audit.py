@@ -10,8 +10,8 @@ the price of copying:
 `forward` is the clock's time for K calls, less that for none, which is the way to the process and back.
 `around` is staging and handing over: the mean over the calls, since one of them may do the work of all.
 Before the clock starts the process works a little: a core that slept, or a GPU that served another process,
-takes some milliseconds to come back. Copying differs between two processes by up to a third, hence the
-factor.
+takes some milliseconds to come back. On cpu it does so before inputs are staged, for work on them could hide
+there. Copying differs between two processes by up to a third, hence the factor.
 
 Whoever does nothing in a batch would be fast in it, so one of its outputs, at a secret place, is compared.
 
@@ -151,8 +151,11 @@ class Audit:
         if self._redraws and calls:
             self._session.draw_inputs(variant=NATURAL)
         seeds = draw_seeds(calls)
+        if self._is_whole:  # once inputs are there, the process is asked for nothing that no clock sees
+            self._session.wake(lane)
         staging_ms = [self._stage(lane, seed) for seed in seeds]
-        self._session.wake(lane)
+        if not self._is_whole:
+            self._session.wake(lane)
         request = Call(contestant=lane, mode=CallMode.BATCH)
         forward_ms = _time(lambda: self._session.call(request, calls=calls))
         handing_ms = [

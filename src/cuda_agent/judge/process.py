@@ -20,6 +20,7 @@ from cuda_agent.judge.replies import REPLY, Done, Failed, Reply
 from cuda_agent.judge.wire import PeerGoneError, PeerSilentError
 from cuda_agent.judge.wired_process import KEPT_HEAP, WiredProcess
 from cuda_agent.sandbox.protocol import Mount, Sandbox
+from cuda_agent.scratch import remove_tree
 from cuda_agent.tasks.target import Target
 
 R = TypeVar("R", bound=Reply)
@@ -30,6 +31,7 @@ _LOG_TAIL_BYTES = 2000
 _PROFILER_MARK = "USDT:"
 """How lines begin that torch's profiler writes when it starts and stops."""
 _EXIT_GRACE_S = 2.0
+_STOP_ALL_S = 5.0
 _STOP_GRACE_S = 0.2
 _STOP_POLL_S = 2e-5
 
@@ -148,11 +150,14 @@ class ChildProcess:
         """Let it and everything it has started stand still.
 
         What it has started is looked for the first time, and where `looks_again` asks for it.
+
+        Raises:
+            ChildError: it starts processes faster than they can be stopped; it was killed.
         """
-        _signal(self._started, signal.SIGSTOP)
-        while (looks_again or not self._started) and (found := self._find_started()):
-            _signal(found, signal.SIGSTOP)
-            self._started |= found
+        if looks_again or not self._started:
+            self._started = self._stop_all()
+        else:
+            _signal(self._started, signal.SIGSTOP)
         deadline = time.monotonic() + _STOP_GRACE_S
         while any(map(is_moving, self._started)) and time.monotonic() < deadline:
             time.sleep(_STOP_POLL_S)
@@ -161,8 +166,16 @@ class ChildProcess:
         """Let it go on; harmless when it never stopped."""
         _signal(self._started, signal.SIGCONT)
 
-    def _find_started(self) -> set[int]:
-        return find_processes_below(self._process.running.pid).keys() - self._started
+    def _stop_all(self) -> set[int]:
+        """Whoever is not stopped yet may start others, so look until there is nobody new."""
+        stopped: set[int] = set()
+        deadline = time.monotonic() + _STOP_ALL_S
+        while found := find_processes_below(self._process.running.pid).keys() - stopped:
+            if time.monotonic() > deadline:
+                raise self._end("crashed", "it starts processes faster than they can be stopped")
+            _signal(found, signal.SIGSTOP)
+            stopped |= found
+        return stopped
 
     def is_gone(self) -> bool:
         """Whether it has ended."""
@@ -175,7 +188,7 @@ class ChildProcess:
     def close(self) -> None:
         """Kill, reap and remove its files; harmless when it is gone."""
         self._process.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        remove_tree(self._folder)
 
     def __enter__(self) -> Self:
         """The child itself."""

@@ -176,8 +176,7 @@ class Session:
 
     def give_turn(self, contestant: Contestant) -> None:
         """Let the contestant's process run, and the other stand still, before a clock starts."""
-        candidate = contestant is Contestant.CANDIDATE
-        self._turns.give(self._runner if candidate else self._reference)
+        self._give_turn(self._runner if contestant is Contestant.CANDIDATE else self._reference)
 
     def stage_published(self, contestant: Contestant) -> None:
         """Copy what lies in the inbox to fresh addresses on the contestant's side."""
@@ -198,7 +197,7 @@ class Session:
     def call(self, request: Call, *, calls: int) -> Called:
         """Call what is staged; the candidate has a generous multiple of eager's time."""
         if request.contestant is not Contestant.CANDIDATE:
-            self._turns.give(self._reference, looks_again=True)
+            self._give_turn(self._reference, looks_again=True)
             return self._ask_reference(request, Called)
         return self._ask_runner(request, Called, timeout_s=15 + calls * self.eager_ms * 0.1)
 
@@ -226,7 +225,7 @@ class Session:
 
     def is_at_rest(self) -> bool:
         """Whether the runner comes to rest when nothing is asked of it; threads may spin a little first."""
-        self._turns.give(self._runner)
+        self._give_turn(self._runner)
         worked_ns = self._runner.measure_work_ns()
         for _ in range(_REST_TRIES):
             time.sleep(_REST_S)
@@ -274,21 +273,27 @@ class Session:
         make = DeviceMailbox if self.target is Target.CUDA else HostMailbox
         mailbox = make.create(-(-max(nbytes, 1) // _BOX_ROUNDING_BYTES) * _BOX_ROUNDING_BYTES)
         self._boxes[box] = mailbox
+        if box in ("inbox", "reference"):
+            self._lend(self._reference, box, mailbox=mailbox, blamed=TaskProcessError)
+        if box in ("inbox", "candidate"):
+            self._lend(self._runner, box, mailbox=mailbox, blamed=CandidateError)
+
+    def _lend(self, child: ChildProcess, box: Box, *, mailbox: OwnMailbox, blamed: type[ChildError]) -> None:
+        self._give_turn(child)
         try:
-            if box in ("inbox", "reference"):
-                self._turns.give(self._reference)
-                self._reference.lend("inbox" if box == "inbox" else "outbox", mailbox)
+            child.lend("inbox" if box == "inbox" else "outbox", mailbox)
         except ChildError as error:
-            raise TaskProcessError(error.how, error.reason, error.detail) from None
+            raise blamed(error.how, error.reason, error.detail) from None
+
+    def _give_turn(self, child: ChildProcess, *, looks_again: bool = False) -> None:
         try:
-            if box in ("inbox", "candidate"):
-                self._turns.give(self._runner)
-                self._runner.lend("inbox" if box == "inbox" else "outbox", mailbox)
-        except ChildError as error:
-            raise CandidateError(error.how, error.reason, error.detail) from None
+            self._turns.give(child, looks_again=looks_again)
+        except ChildError as error:  # of the one that would not stand still
+            blamed = CandidateError if child is self._reference else TaskProcessError
+            raise blamed(error.how, error.reason, error.detail) from None
 
     def _ask_reference(self, request: Request, expected: type[R]) -> R:
-        self._turns.give(self._reference)
+        self._give_turn(self._reference)
         try:
             return self._reference.ask(request, expected, timeout_s=_REFERENCE_TIMEOUT_S)
         except ChildError as error:
@@ -297,7 +302,7 @@ class Session:
             raise TaskProcessError(error.how, error.reason, error.detail) from None
 
     def _ask_runner(self, request: Request, expected: type[R], *, timeout_s: float) -> R:
-        self._turns.give(self._runner)
+        self._give_turn(self._runner)
         try:
             return self._runner.ask(request, expected, timeout_s=timeout_s)
         except ChildError as error:

@@ -1,10 +1,11 @@
 """Processes started before they are needed: they have paid for their imports and their device, and wait.
 
 A runner waits for a submission and is used once; a reference process waits for a task. Neither knows which
-one it will meet, so a stock outlives the judges that take from it.
+one it will meet, so a stock outlives the judges that take from it, in several threads if need be.
 """
 
 import tempfile
+import threading
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -40,12 +41,14 @@ class Stock:
         self._waiting: dict[str, list[ChildProcess]] = {_RUNNER: [], _REFERENCE: []}
         self._leaving: list[Ahead] = []
         self._is_closed = False
+        self._lock = threading.RLock()
 
     def refill(self) -> None:
         """Start what lacks, without waiting for it."""
-        for program, wanted in self._wanted.items():
-            while len(self._waiting[program]) < wanted and not self._is_closed:
-                self._waiting[program].append(self._start(program))
+        with self._lock:
+            for program, wanted in self._wanted.items():
+                while len(self._waiting[program]) < wanted and not self._is_closed:
+                    self._waiting[program].append(self._start(program))
 
     def take_runner(self) -> ChildProcess:
         """A runner, whose first reply is still to be received.
@@ -69,10 +72,11 @@ class Stock:
 
     def close(self) -> None:
         """End all that wait, and remove the files of every process that was taken."""
-        self._is_closed = True
-        for waiting in self._waiting.values():
-            while waiting:
-                waiting.pop().close()
+        with self._lock:
+            self._is_closed = True
+            for waiting in self._waiting.values():
+                while waiting:
+                    waiting.pop().close()
         for leaving in self._leaving:
             leaving.abandon(timeout_s=_END_TIMEOUT_S)
         self._folder.cleanup()
@@ -88,14 +92,17 @@ class Stock:
         self.close()
 
     def _take(self, program: str) -> ChildProcess:
-        """The one that was started first; on a machine with many cores another takes its place at once."""
-        if self._is_closed:
-            raise InfrastructureError("the judge was closed while it was at work")
-        waiting = self._waiting[program]
-        child = waiting.pop(0) if waiting else self._start(program)
-        if count_threads() >= _MANY_THREADS:
-            self.refill()
-        return child
+        """The one that was started first and still lives; with many cores another takes its place at once."""
+        with self._lock:
+            if self._is_closed:
+                raise InfrastructureError("the judge was closed while it was at work")
+            waiting = self._waiting[program]
+            while waiting and waiting[0].is_gone():
+                waiting.pop(0).close()
+            child = waiting.pop(0) if waiting else self._start(program)
+            if count_threads() >= _MANY_THREADS:
+                self.refill()
+            return child
 
     def _start(self, program: str) -> ChildProcess:
         child = ChildProcess(

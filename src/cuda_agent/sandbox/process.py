@@ -11,7 +11,6 @@ user it can read our files, signal our processes, and kill its supervisor. Use b
 
 import marshal
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -30,6 +29,7 @@ from cuda_agent.sandbox.rlimits import compute_rlimits
 from cuda_agent.sandbox.scrub import build_environment
 from cuda_agent.sandbox.spawner import Spawner, Streams
 from cuda_agent.sandbox.system import find_package_folder, find_python_prefixes
+from cuda_agent.scratch import remove_tree
 
 
 class ProcessSandbox:
@@ -125,5 +125,5 @@ def _give_order(lifeline: int, command: Command, *, identity: Identity | None, h
 
 
 def _settle(home: Path, mounts: Sequence[Mount]) -> None:
-    shutil.rmtree(home, ignore_errors=True)
+    remove_tree(home)
     drop_setuid(mounts)
