@@ -10,8 +10,9 @@ the price of copying:
 `forward` is the clock's time for K calls, less that for none, which is the way to the process and back.
 `around` is staging and handing over: the mean over the calls, since one of them may do the work of all.
 Before the clock starts the process works a little: a core that slept, or a GPU that served another process,
-takes some milliseconds to come back. On cpu it does so before inputs are staged, for work on them could hide
-there. Copying differs between two processes by up to a third, hence the factor.
+takes some milliseconds to come back. Work on staged inputs could hide there, so on cpu it comes before them,
+and on cuda the clock sees it, with a batch and with none. Copying differs between two processes by up to a
+third, hence the factor.
 
 Whoever does nothing in a batch would be fast in it, so one of its outputs, at a secret place, is compared.
 
@@ -154,10 +155,7 @@ class Audit:
         if self._is_whole:  # once inputs are there, the process is asked for nothing that no clock sees
             self._session.wake(lane)
         staging_ms = [self._stage(lane, seed) for seed in seeds]
-        if not self._is_whole:
-            self._session.wake(lane)
-        request = Call(contestant=lane, mode=CallMode.BATCH)
-        forward_ms = _time(lambda: self._session.call(request, calls=calls))
+        forward_ms = _time(functools.partial(self._forward, lane, calls))
         handing_ms = [
             _time(functools.partial(self._session.hand_over, lane, index))
             for index in range(calls if self._is_whole else 0)
@@ -167,6 +165,11 @@ class Audit:
         self._session.drop(lane)
         around_ms = (sum(staging_ms) + sum(handing_ms)) / max(calls, 1)
         return Course(forward_ms=forward_ms, around_ms=around_ms)
+
+    def _forward(self, lane: Contestant, calls: int) -> None:
+        if not self._is_whole:
+            self._session.wake(lane)
+        self._session.call(Call(contestant=lane, mode=CallMode.BATCH), calls=calls)
 
     def _stage(self, lane: Contestant, seed: int) -> float:
         self._session.refresh(seed)
