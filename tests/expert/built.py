@@ -29,7 +29,10 @@ from cuda_agent.expert.trace import trace_source
 EMULATOR = Path(__file__).parent / "emulator"
 LAUNCH = re.compile(r"(\w+)<<<(\d+), (\d+), 0, stream>>>\((.*)\);")
 FLAGS = ("-std=c++17", "-O1", "-march=native", "-fopenmp", "-fno-math-errno", "-fPIC", "-fvisibility=hidden")
-HEADS = {False: ("vec_math.h", "product.h"), True: ("device.h", "device_product.h", "cublas_product.h")}
+HEADS = {
+    False: ("vec_math.h", "special.h", "product.h"),
+    True: ("device.h", "special.h", "device_product.h", "cublas_product.h"),
+}
 
 
 @dataclass(frozen=True)

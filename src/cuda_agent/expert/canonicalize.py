@@ -8,8 +8,6 @@ from cuda_agent.expert.canonical import (
     write_arange,
     write_cast,
     write_clamp,
-    write_composed,
-    write_div,
     write_filled,
     write_full,
     write_mean,
@@ -19,6 +17,7 @@ from cuda_agent.expert.canonical import (
     write_truth,
     write_var,
 )
+from cuda_agent.expert.canonical_composed import COMPOSED
 from cuda_agent.expert.canonical_linear import write_product
 from cuda_agent.expert.canonical_norms import write_batch_norm, write_group_norm, write_live_norm
 from cuda_agent.expert.canonical_views import (
@@ -50,6 +49,7 @@ from cuda_agent.expert.graph import Graph, Node, Source
 UNARY = (
     "neg", "abs", "exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "reciprocal", "tanh", "sigmoid", "erf",
     "sin", "cos", "floor", "ceil", "round", "trunc", "isnan", "logical_not",
+    "atan", "asin", "acos", "lgamma", "digamma", "erfinv", "i0",
 )  # fmt: skip
 BINARY = (
     "add", "sub", "mul", "maximum", "minimum", "eq", "ne", "lt", "le", "gt", "ge", "logical_and",
@@ -87,32 +87,8 @@ RULES: dict[str, Rule] = {
     "bitwise_not": write_point("logical_not", ("self",)),
     "bitwise_and": write_point("logical_and", ("self", "other")),
     "bitwise_or": write_point("logical_or", ("self", "other")),
-    "relu": write_composed(("maximum", ("x", 0.0))),
-    "square": write_composed(("mul", ("x", "x"))),
-    "silu": write_composed(("sigmoid", ("x",)), ("mul", ("x", "s0"))),
-    "erfc": write_composed(("erf", ("x",)), ("sub", (1.0, "s0"))),
-    "tan": write_composed(("sin", ("x",)), ("cos", ("x",)), ("div", ("s0", "s1"))),
-    "cosh": write_composed(
-        ("exp", ("x",)), ("reciprocal", ("s0",)), ("add", ("s0", "s1")), ("mul", ("s2", 0.5))
-    ),
-    "acosh": write_composed(
-        ("sub", ("x", 1.0)),
-        ("add", ("s0", 2.0)),
-        ("mul", ("s0", "s1")),
-        ("sqrt", ("s2",)),
-        ("add", ("s0", "s3")),
-        ("log1p", ("s4",)),
-    ),
-    "exp2": write_composed(("mul", ("x", 0.6931471805599453)), ("exp", ("s0",))),
-    "log2": write_composed(("log", ("x",)), ("mul", ("s0", 1.4426950408889634))),
-    "log10": write_composed(("log", ("x",)), ("mul", ("s0", 0.4342944819032518))),
-    "sign": write_composed(
-        ("gt", ("x", 0.0)), ("lt", ("x", 0.0)), ("cast", ("s0",)), ("cast", ("s1",)), ("sub", ("s2", "s3"))
-    ),
+    **COMPOSED,
     "where": write_point("where", ("condition", "self", "other")),
-    "div": write_div,
-    "true_divide": write_div,
-    "prims.div": write_div,
     "pow": write_pow,
     "clamp": write_clamp,
     "clamp_min": write_clamp,

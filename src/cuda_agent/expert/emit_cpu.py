@@ -32,6 +32,7 @@ def emit_cpu(plan: Plan, choice: Choice, *, comment: str) -> str:
         comment=comment.splitlines(),
         kernels=[step.write() for step in steps],
         has_products=bool(plan.products),
+        has_special=plan.has_special,
         arguments=[f"kernel::Tensor {buffer.name}_" for buffer in plan.buffers],
         pointers=[write_pointer(buffer) for buffer in plan.buffers],
         calls=[step.write_call() for step in steps],

@@ -73,6 +73,7 @@ def emit_cuda(plan: Plan, choice: Choice, *, comment: str) -> str:
         is_narrow=all(DTYPE_BYTES[buffer.dtype] <= 2 for buffer in plan.buffers),
         kernels=[step.write() for step in steps],
         headers=find_product_headers(plan),
+        has_special=plan.has_special,
         arguments=[f"kernel::Tensor {buffer.name}_" for buffer in plan.buffers],
         pointers=[line for buffer in plan.buffers for line in write_pointer(buffer)],
         anchor=plan.outputs[0],

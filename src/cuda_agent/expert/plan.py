@@ -4,7 +4,7 @@ from enum import StrEnum
 from math import prod
 
 from cuda_agent.config import Record
-from cuda_agent.expert.ops import DTYPE_BYTES, Lane
+from cuda_agent.expert.ops import DTYPE_BYTES, SPECIAL, Lane
 
 
 class Role(StrEnum):
@@ -229,6 +229,11 @@ class Plan(Record):
     def products(self) -> tuple[Product, ...]:
         """The steps that are matrix products."""
         return tuple(step for step in self.steps if isinstance(step, Product))
+
+    @property
+    def has_special(self) -> bool:
+        """Whether some value is computed by a function of special.h."""
+        return any(value.op in SPECIAL for kernel in self.kernels for value in kernel.values)
 
     def get_buffer(self, name: str) -> Buffer:
         """The buffer of that name."""

@@ -34,13 +34,16 @@ SOURCES = {Target.CPU: "kernels/fused.cpp", Target.CUDA: "kernels/fused.cu"}
 """The emitted source."""
 
 
+SPECIAL_HEADER = "special.h"
+"""The header that sources with functions of float64 include."""
+
 PRODUCT_HEADERS = {Target.CPU: ("product.h",), Target.CUDA: ("device_product.h", "cublas_product.h")}
 """Headers that sources with matrix products include."""
 
 
 def list_headers(target: Target) -> tuple[str, ...]:
     """The names of all headers that an emitted source may include."""
-    return HEADERS[target] + PRODUCT_HEADERS[target]
+    return (*HEADERS[target], *PRODUCT_HEADERS[target], SPECIAL_HEADER)
 
 
 def read_headers(target: Target) -> dict[str, str]:
@@ -54,9 +57,10 @@ class StudyError(Exception):
 
 def find_headers(plan: Plan, target: Target) -> tuple[str, ...]:
     """The headers that the emitted source of a plan includes."""
+    special = (SPECIAL_HEADER,) if plan.has_special else ()
     if target is Target.CUDA:
-        return (*HEADERS[target], *find_product_headers(plan))
-    return (*HEADERS[target], *(("product.h",) if plan.products else ()))
+        return (*HEADERS[target], *special, *find_product_headers(plan))
+    return (*HEADERS[target], *special, *(("product.h",) if plan.products else ()))
 
 
 @dataclass(frozen=True)
