@@ -30,8 +30,8 @@ EMULATOR = Path(__file__).parent / "emulator"
 LAUNCH = re.compile(r"(\w+)<<<(\d+), (\d+), 0, stream>>>\((.*)\);")
 FLAGS = ("-std=c++17", "-O1", "-march=native", "-fopenmp", "-fno-math-errno", "-fPIC", "-fvisibility=hidden")
 HEADS = {
-    False: ("vec_math.h", "special.h", "product.h"),
-    True: ("device.h", "special.h", "device_product.h", "cublas_product.h"),
+    False: ("vec_math.h", "special.h", "product.h", "traverse.h"),
+    True: ("device.h", "special.h", "device_product.h", "cublas_product.h", "device_traverse.h"),
 }
 
 

@@ -20,6 +20,14 @@ from cuda_agent.expert.canonical import (
 from cuda_agent.expert.canonical_composed import COMPOSED
 from cuda_agent.expert.canonical_linear import write_product
 from cuda_agent.expert.canonical_norms import write_batch_norm, write_group_norm, write_live_norm
+from cuda_agent.expert.canonical_traversals import (
+    RUNNING,
+    write_median,
+    write_nth,
+    write_place,
+    write_sort,
+    write_top,
+)
 from cuda_agent.expert.canonical_views import (
     write_broadcast,
     write_cat,
@@ -62,23 +70,38 @@ FIRSTS: dict[str, Rule] = {
     "_native_batch_norm_legit": write_live_norm,
     "native_group_norm": write_group_norm,
     "_native_batch_norm_legit_no_training": write_batch_norm,
+    "cummax": RUNNING["cummax"],
+    "cummin": RUNNING["cummin"],
+    "sort": write_sort,
+    "topk": write_top,
+    "kthvalue": write_nth,
+    "median": write_median,
+    "max": write_sum("amax"),
+    "min": write_sum("amin"),
 }
 """Operations of several results, of which the first is the one that is wanted."""
+
+
+SECONDS: dict[str, Rule] = {"max": write_place("amax"), "min": write_place("amin")}
+"""Operations whose second result can be had too."""
 
 
 def write_item(draft: Draft, node: Node) -> str:
     """One of several results: a part of a tensor, or what is computed first.
 
     Raises:
-        UnsupportedError: it is another result than the first.
+        UnsupportedError: it is a further result that is not known.
     """
     whole = draft.get_traced(node.args["0"])
     packet = find_packet(whole)
     if packet not in FIRSTS:
         return write_part(draft, node)
-    if node.get_int("1") != 0:
-        raise UnsupportedError(f"the further results of {whole.op} are beyond me")
-    return FIRSTS[packet](draft, whole.model_copy(update={"shape": node.shape, "dtype": node.dtype}))
+    one = whole.model_copy(update={"shape": node.shape, "dtype": node.dtype})
+    if node.get_int("1") == 0:
+        return FIRSTS[packet](draft, one)
+    if packet in SECONDS and node.get_int("1") == 1:
+        return SECONDS[packet](draft, one)
+    raise UnsupportedError(f"the further results of {whole.op} are beyond me")
 
 
 RULES: dict[str, Rule] = {
@@ -88,6 +111,9 @@ RULES: dict[str, Rule] = {
     "bitwise_and": write_point("logical_and", ("self", "other")),
     "bitwise_or": write_point("logical_or", ("self", "other")),
     **COMPOSED,
+    **RUNNING,
+    "argmax": write_place("amax"),
+    "argmin": write_place("amin"),
     "where": write_point("where", ("condition", "self", "other")),
     "pow": write_pow,
     "clamp": write_clamp,
@@ -173,7 +199,7 @@ def canonicalize(graph: Graph) -> Graph:
             draft.renamed[source.name] = number
     for node in graph.nodes:
         packet = find_packet(node)
-        if packet in (*MANY, *CHECKS, *FIRSTS):
+        if packet in (*MANY, *CHECKS) or (packet in FIRSTS and not node.dtype):
             continue
         if packet not in RULES or (packet in TRUTHS_ONLY and node.dtype != "bool"):
             raise UnsupportedError(f"I have no kernel for the operation {node.op} yet")

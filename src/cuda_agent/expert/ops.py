@@ -66,6 +66,12 @@ DEAR = 10
 REDUCTIONS = ("sum", "amax", "amin", "prod")
 """Reductions over some dimensions, which disappear."""
 
+RUNNING = ("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp")
+"""What has been seen so far along one dimension, combined."""
+
+TRAVERSALS = (*RUNNING, "sort")
+"""What goes along one dimension, line by line: a step of its own in a plan."""
+
 PRODUCT = "matmul"
 """The product of two matrices, or of two batches of matrices: a step of its own in a plan."""
 
