@@ -40,7 +40,8 @@ UNARY: dict[str, Steps] = {
     ),
     "atanh": (
         ("abs", ("x",)), ("sub", (1.0, "s0")), ("div", ("s0", "s1")), ("mul", ("s2", 2.0)),
-        ("log1p", ("s3",)), ("mul", ("s4", 0.5)), ("neg", ("s5",)), ("lt", ("x", 0.0)), ("where", ("s7", "s6", "s5")),
+        ("log1p", ("s3",)), ("mul", ("s4", 0.5)), ("neg", ("s5",)), ("lt", ("x", 0.0)),
+        ("where", ("s7", "s6", "s5")),
     ),
     "exp2": (("mul", ("x", 0.6931471805599453)), ("exp", ("s0",))),
     "log2": (("log", ("x",)), ("mul", ("s0", 1.4426950408889634))),
@@ -92,14 +93,14 @@ BINARY: dict[str, Steps] = {
     "fmod": (("fmod", ("x", "y")),),
     "atan2": (("atan2", ("x", "y")),),
 }  # fmt: skip
-"""Operations on two operands, of which one may be a number; of floating tensors only."""
+"""Operations on two operands, of which one may be a number; of floating tensors only, but for remainders."""
 
 
 def write_composed(steps: Steps, *, keys: tuple[str, ...]) -> Rule:
     """A rule for a composition; `keys` names the arguments that are `x` and `y`."""
 
     def rule(draft: Draft, node: Node) -> str:
-        if len(keys) > 1 and not node.dtype.startswith(("float", "bfloat")):
+        if len(keys) > 1 and not (node.dtype.startswith(("float", "bfloat")) or is_whole(steps)):
             raise UnsupportedError(f"{node.op} of {node.dtype} is beyond me")
         known: dict[str, JsonValue] = {
             name: get_operand(draft, node.args[key]) for name, key in zip("xy", keys, strict=False)
@@ -110,6 +111,11 @@ def write_composed(steps: Steps, *, keys: tuple[str, ...]) -> Rule:
         return str(known[f"s{len(steps) - 1}"])
 
     return rule
+
+
+def is_whole(steps: Steps) -> bool:
+    """Whether a composition holds for whole numbers too: it is a remainder."""
+    return steps in (BINARY["fmod"], BINARY["remainder"])
 
 
 def write_step(draft: Draft, op: str, *, operands: list[JsonValue], like: Node) -> JsonValue:

@@ -8,11 +8,15 @@ from pydantic import JsonValue
 
 from cuda_agent.expert.canonical import Draft, Rule, UnsupportedError
 from cuda_agent.expert.canonical_linear import add_product
-from cuda_agent.expert.canonical_views import add_slice
+from cuda_agent.expert.canonical_views import add_cat, add_slice
 from cuda_agent.expert.graph import Node
 
 MOST_TAPS = 49
 """A window of more elements than this is not written out element by element."""
+
+
+MOST_BLOCKS = 16
+"""More blocks of several sizes than this along a dimension are not written out one by one."""
 
 
 @dataclass(frozen=True)
@@ -164,24 +168,54 @@ def write_max_pool(rank: int) -> Rule:
     return rule
 
 
-def write_adaptive_avg_pool(draft: Draft, node: Node) -> str:
-    """The mean over equal blocks of the last dimensions.
+def write_adaptive_pool(op: str) -> Rule:
+    """A rule for the mean or the greatest over blocks that cover the last dimensions."""
 
-    Raises:
-        UnsupportedError: the blocks are of several sizes.
-    """
-    name = draft.find(node.args["self"])
-    shape, counts = draft.shapes[name], node.get_ints("output_size")
-    rank = len(counts)
-    sizes = shape[-rank:]
-    if any(size % count for size, count in zip(sizes, counts, strict=True)):
-        raise UnsupportedError("an adaptive pooling with blocks of several sizes is beyond me")
-    split = [part for size, count in zip(sizes, counts, strict=True) for part in (count, size // count)]
+    def rule(draft: Draft, node: Node) -> str:
+        name, counts = draft.find(node.args["self"]), node.get_ints("output_size")
+        sizes = draft.shapes[name][-len(counts) :]
+        if any(size % count for size, count in zip(sizes, counts, strict=True)):
+            for place in range(len(counts)):
+                name = pool_unevenly(draft, name, dim=place - len(counts), count=counts[place], op=op)
+            return name
+        return pool_evenly(draft, name, counts=counts, op=op)
+
+    return rule
+
+
+def pool_evenly(draft: Draft, name: str, *, counts: tuple[int, ...], op: str) -> str:
+    """Equal blocks of the last dimensions reduced at once."""
+    shape, dtype, rank = draft.shapes[name], draft.dtypes[name], len(counts)
+    split = [
+        part for size, count in zip(shape[-rank:], counts, strict=True) for part in (count, size // count)
+    ]
     lead = len(shape) - rank
     dims = tuple(lead + 2 * place + 1 for place in range(rank))
     blocks = draft.reshape(name, (*shape[:lead], *split))
-    total = draft.reduce("sum", blocks, dims=dims, keepdim=False, dtype=node.dtype)
-    return draft.point("mul", [total, prod(counts) / prod(sizes)], like=node)
+    total = draft.reduce(op, blocks, dims=dims, keepdim=False, dtype=dtype)
+    like = Node(name="", op="", args={}, shape=draft.shapes[total], dtype=dtype)
+    factor = prod(counts) / prod(shape[-rank:])
+    return draft.point("mul", [total, factor], like=like) if op == "sum" else total
+
+
+def pool_unevenly(draft: Draft, name: str, *, dim: int, count: int, op: str) -> str:
+    """Blocks of one dimension that overlap where they must: a mean of means is the mean, as each is even.
+
+    Raises:
+        UnsupportedError: there are too many.
+    """
+    if count > MOST_BLOCKS:
+        raise UnsupportedError(f"an adaptive pooling into {count} blocks of several sizes is beyond me")
+    shape, dtype = draft.shapes[name], draft.dtypes[name]
+    dim %= len(shape)
+    parts = []
+    for place in range(count):
+        start, end = place * shape[dim] // count, -((-(place + 1) * shape[dim]) // count)
+        taps = [add_slice(draft, name, dim=dim, start=start + tap, size=1) for tap in range(end - start)]
+        like = Node(name="", op="", args={}, shape=draft.shapes[taps[0]], dtype=dtype)
+        part = fold_taps(draft, "add" if op == "sum" else "maximum", taps=taps, like=like)
+        parts.append(draft.point("mul", [part, 1.0 / len(taps)], like=like) if op == "sum" else part)
+    return add_cat(draft, parts, dim=dim)
 
 
 def write_convolution(draft: Draft, node: Node) -> str:

@@ -2,6 +2,7 @@
 
 from cuda_agent.expert.choice import Choice
 from cuda_agent.expert.cpu_kernel import ELEMENTS, CpuKernel
+from cuda_agent.expert.cpu_lanes import CpuLanes, suits_lanes
 from cuda_agent.expert.cpu_product import CpuProduct
 from cuda_agent.expert.cpu_traversal import CpuTraversal
 from cuda_agent.expert.plan import Buffer, Plan, Product, Role, Step, Traversal
@@ -24,7 +25,9 @@ def build_step(step: Step, plan: Plan, *, choice: Choice) -> CpuKernel | CpuProd
     """The writer of one step."""
     if isinstance(step, Product):
         return CpuProduct(step)
-    return CpuTraversal(step) if isinstance(step, Traversal) else CpuKernel(step, plan, choice=choice)
+    if isinstance(step, Traversal):
+        return CpuTraversal(step)
+    return (CpuLanes if suits_lanes(step) else CpuKernel)(step, plan, choice=choice)
 
 
 def emit_cpu(plan: Plan, choice: Choice, *, comment: str) -> str:

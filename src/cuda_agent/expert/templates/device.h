@@ -176,6 +176,7 @@ DEVICE float atan2_of(float y, float x) { return atan2f(y, x); }
 DEVICE double atan2_of(double y, double x) { return atan2(y, x); }
 DEVICE float fmod_of(float x, float y) { return fmodf(x, y); }
 DEVICE double fmod_of(double x, double y) { return fmod(x, y); }
+DEVICE int64_t fmod_of(int64_t x, int64_t y) { return x % y; }
 
 // An index that was read from memory: negative ones count from the end, and none leaves the tensor.
 DEVICE int64_t pick(int64_t i, int64_t bound) {

@@ -337,6 +337,8 @@ VEC_OF_TWO(pow)
 VEC_OF_TWO(atan2)
 VEC_OF_TWO(fmod)
 #undef VEC_OF_TWO
+VEC_INLINE I64 fmod(I64 x, I64 y) { return x % y; }
+VEC_INLINE int64_t fmod(int64_t x, int64_t y) { return x % y; }
 
 // An index that was read from memory: negative ones count from the end, and none leaves the tensor.
 VEC_INLINE int64_t pick(int64_t i, int64_t bound) {
