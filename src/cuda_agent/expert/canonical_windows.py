@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from cuda_agent.expert.canonical import Draft, Rule, UnsupportedError
 from cuda_agent.expert.canonical_linear import add_product
-from cuda_agent.expert.canonical_views import add_cat, add_slice
+from cuda_agent.expert.canonical_views import add_cat, add_permute, add_slice
 from cuda_agent.expert.graph import Node
 
 MOST_TAPS = 49
@@ -219,15 +219,11 @@ def pool_unevenly(draft: Draft, name: str, *, dim: int, count: int, op: str) -> 
 
 
 def write_convolution(draft: Draft, node: Node) -> str:
-    """A product of the filters with what their windows hold; channel by channel where each has its own.
-
-    Raises:
-        UnsupportedError: it is a transposed one.
-    """
+    """A product of the filters with what their windows hold; channel by channel where each has its own."""
     if node.args["transposed"] is True:
-        raise UnsupportedError("a transposed convolution is beyond me")
+        return add_bias(draft, write_transposed(draft, node), node=node)
     name, weight = draft.find(node.args["input"]), draft.find(node.args["weight"])
-    filters, depth, *sizes = draft.shapes[weight]
+    sizes = draft.shapes[weight][2:]
     rank = len(sizes)
     window = Window(
         sizes=tuple(sizes),
@@ -236,15 +232,24 @@ def write_convolution(draft: Draft, node: Node) -> str:
         dilations=spread(node.get_ints("dilation"), rank, default=1),
     )
     padded = pad_window(draft, name, window=window, value=0.0)
-    groups = node.get_int("groups")
-    if depth == 1 and filters == groups:
-        result = convolve_channels(draft, padded, weight=weight, window=window, like=node)
-    else:
-        result = convolve_groups(draft, padded, weight=weight, window=window, like=node)
+    return add_bias(draft, convolve(draft, padded, weight=weight, window=window, like=node), node=node)
+
+
+def add_bias(draft: Draft, name: str, *, node: Node) -> str:
+    """Plus one number a channel, where it is given."""
     if node.args.get("bias") is None:
-        return result
-    bias = draft.reshape(draft.find(node.args["bias"]), (filters,) + (1,) * rank)
-    return draft.point("add", [result, bias], like=node)
+        return name
+    bias = draft.find(node.args["bias"])
+    bias = draft.reshape(bias, (*draft.shapes[bias], *(1 for _ in node.shape[2:])))
+    return draft.point("add", [name, bias], like=node)
+
+
+def convolve(draft: Draft, name: str, *, weight: str, window: Window, like: Node) -> str:
+    """The convolution of what is padded already; `like` gives the result's shape and the groups."""
+    filters, depth = draft.shapes[weight][:2]
+    is_apart = depth == 1 and filters == like.get_int("groups")
+    write = convolve_channels if is_apart else convolve_groups
+    return write(draft, name, weight=weight, window=window, like=like)
 
 
 def convolve_groups(draft: Draft, name: str, *, weight: str, window: Window, like: Node) -> str:
@@ -283,3 +288,75 @@ def convolve_channels(draft: Draft, name: str, *, weight: str, window: Window, l
         factor = draft.reshape(factor, (like.shape[1],) + (1,) * len(window.sizes))
         terms.append(draft.point("mul", [tap, factor], like=like))
     return fold_taps(draft, "add", taps=terms, like=like)
+
+
+def write_transposed(draft: Draft, node: Node) -> str:
+    """A transposed convolution: for each phase of the stride a plain one with the taps that reach it.
+
+    Output `o` with `o + padding = stride * q + phase` is the sum over `m` of `x[q - m] * w[phase + stride * m]`.
+
+    Raises:
+        UnsupportedError: it has both a stride and a dilation.
+    """
+    name, weight = draft.find(node.args["input"]), turn_filters(draft, node)
+    rank = len(node.shape) - 2
+    strides = spread(node.get_ints("stride"), rank, default=1)
+    pads = spread(node.get_ints("padding"), rank, default=0)
+    dilations = spread(node.get_ints("dilation"), rank, default=1)
+    if prod(strides) > 1 and prod(dilations) > 1:
+        raise UnsupportedError("a transposed convolution with both stride and dilation is beyond me")
+    counts = tuple(
+        -(-(pad + size) // step) for pad, size, step in zip(pads, node.shape[2:], strides, strict=True)
+    )
+    like = node.model_copy(update={"shape": (*node.shape[:2], *counts)})
+    found = {
+        phase: convolve_phase(draft, name, weight=weight, phase=phase, strides=strides, like=like)
+        for phase in product(*(range(step) for step in strides))
+    }
+    whole = interleave(draft, found, strides=strides)
+    for place, pad in enumerate(pads):
+        whole = add_slice(draft, whole, dim=2 + place, start=pad, size=node.shape[2 + place])
+    return whole
+
+
+def turn_filters(draft: Draft, node: Node) -> str:
+    """The filters of a transposed convolution as those of a plain one: by output, then input channels."""
+    weight, groups = draft.find(node.args["weight"]), node.get_int("groups")
+    depth, filters, *sizes = draft.shapes[weight]
+    split = draft.reshape(weight, (groups, depth // groups, filters, *sizes))
+    turned = add_permute(draft, split, order=[0, 2, 1, *range(3, 3 + len(sizes))])
+    return draft.reshape(turned, (groups * filters, depth // groups, *sizes))
+
+
+def convolve_phase(
+    draft: Draft, name: str, *, weight: str, phase: tuple[int, ...], strides: tuple[int, ...], like: Node
+) -> str:
+    """What one phase of the stride gives at every place, from the taps that reach it in reverse order."""
+    rank, sizes = len(phase), draft.shapes[weight][2:]
+    dilations = spread(like.get_ints("dilation"), rank, default=1)
+    taps = tuple(-(-(size - at) // step) for size, at, step in zip(sizes, phase, strides, strict=True))
+    if min(taps) < 1:
+        return draft.add("full", {"value": 0.0}, shape=like.shape, dtype=like.dtype)
+    for place, (at, step, count) in enumerate(zip(phase, strides, taps, strict=True)):
+        last = at + step * (count - 1)
+        weight = add_slice(draft, weight, dim=2 + place, start=last, step=-step, size=count)
+        before = dilations[place] * (count - 1)
+        after = like.shape[2 + place] - draft.shapes[name][2 + place]
+        name = add_pad(draft, name, dim=2 + place, before=before, after=after, value=0.0)
+    window = Window(sizes=taps, strides=(1,) * rank, pads=(0,) * rank, dilations=dilations)
+    return convolve(draft, name, weight=weight, window=window, like=like)
+
+
+def interleave(draft: Draft, found: dict[tuple[int, ...], str], *, strides: tuple[int, ...]) -> str:
+    """The phases next to each other in each dimension, from the last dimension to the first."""
+    for place in range(len(strides) - 1, -1, -1):
+        joined: dict[tuple[int, ...], str] = {}
+        for head in dict.fromkeys(phase[:place] for phase in found):
+            parts = [found[(*head, at)] for at in range(strides[place])]
+            shape, dim = draft.shapes[parts[0]], 2 + place
+            thin = (*shape[: dim + 1], 1, *shape[dim + 1 :])
+            whole = add_cat(draft, [draft.reshape(part, thin) for part in parts], dim=dim + 1)
+            wide = (*shape[:dim], shape[dim] * strides[place], *shape[dim + 1 :])
+            joined[head] = draft.reshape(whole, wide)
+        found = joined
+    return found[()]
