@@ -2,6 +2,8 @@
 
 from math import prod
 
+from pydantic import JsonValue
+
 from cuda_agent.expert import ops
 from cuda_agent.expert.canonical import Draft, Rule, UnsupportedError
 from cuda_agent.expert.canonical_views import add_slice
@@ -22,7 +24,7 @@ def add_traversal(draft: Draft, op: str, *, name: str, dim: int) -> str:
         return name
     if dtype not in (("float32",) if op == "sort" else TRAVERSED):
         raise UnsupportedError(f"{op} of {dtype} is beyond me")
-    args = {"input": {"ref": name}, "dim": dim % len(shape)}
+    args: dict[str, JsonValue] = {"input": {"ref": name}, "dim": dim % len(shape)}
     return draft.add(op, args, shape=shape, dtype=dtype)
 
 

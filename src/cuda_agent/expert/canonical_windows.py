@@ -211,10 +211,10 @@ def pool_unevenly(draft: Draft, name: str, *, dim: int, count: int, op: str) -> 
     parts = []
     for place in range(count):
         start, end = place * shape[dim] // count, -((-(place + 1) * shape[dim]) // count)
-        taps = [add_slice(draft, name, dim=dim, start=start + tap, size=1) for tap in range(end - start)]
-        like = Node(name="", op="", args={}, shape=draft.shapes[taps[0]], dtype=dtype)
-        part = fold_taps(draft, "add" if op == "sum" else "maximum", taps=taps, like=like)
-        parts.append(draft.point("mul", [part, 1.0 / len(taps)], like=like) if op == "sum" else part)
+        block = add_slice(draft, name, dim=dim, start=start, size=end - start)
+        part = draft.reduce(op, block, dims=(dim,), keepdim=True, dtype=dtype)
+        like = Node(name="", op="", args={}, shape=draft.shapes[part], dtype=dtype)
+        parts.append(draft.point("mul", [part, 1.0 / (end - start)], like=like) if op == "sum" else part)
     return add_cat(draft, parts, dim=dim)
 
 
@@ -293,7 +293,8 @@ def convolve_channels(draft: Draft, name: str, *, weight: str, window: Window, l
 def write_transposed(draft: Draft, node: Node) -> str:
     """A transposed convolution: for each phase of the stride a plain one with the taps that reach it.
 
-    Output `o` with `o + padding = stride * q + phase` is the sum over `m` of `x[q - m] * w[phase + stride * m]`.
+    Output `o`, where `o + padding = stride * q + phase`, is the sum over `m` of
+    `x[q - m] * w[phase + stride * m]`.
 
     Raises:
         UnsupportedError: it has both a stride and a dilation.

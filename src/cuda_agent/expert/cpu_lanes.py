@@ -1,4 +1,4 @@
-"""Write a kernel whose rows lie side by side in memory: a vector holds the same column of neighbouring rows."""
+"""Write a kernel whose rows lie side by side in memory: a vector holds one column of neighbouring rows."""
 
 from cuda_agent.expert.choice import Choice
 from cuda_agent.expert.collapse import has_columns
@@ -49,7 +49,7 @@ class CpuLanes(CpuKernel):
     """The C++ of one such kernel: what is computed once a row is a vector too."""
 
     def __init__(self, kernel: Kernel, plan: Plan, *, choice: Choice) -> None:
-        """Prepare to write `kernel` of `plan`; what a pass computed is kept, for its columns lie far apart."""
+        """Prepare to write `kernel` of `plan`; what a pass computed is kept: its columns lie far apart."""
         super().__init__(kernel, plan, choice=choice.model_copy(update={"keep": Keep.ROW}))
         self._lane = len(kernel.outer) - 1
         self._varying = find_varying(kernel)
