@@ -6,12 +6,13 @@ from math import prod
 import torch
 
 from cuda_agent.expert.ops import Lane
-from cuda_agent.expert.plan import Access, Kernel, Level, Operand, Plan, Product, Value
+from cuda_agent.expert.plan import Access, Kernel, Level, Operand, Plan, Product, Traversal, Value
 
 DTYPES = {Lane.F32: torch.float64, Lane.F64: torch.float64, Lane.I64: torch.int64, Lane.BOOL: torch.bool}
 NAMES = {"div": "true_divide"}
 REDUCE: dict[str, Callable[..., torch.Tensor]] = {
     "reduce_sum": torch.sum, "reduce_amax": torch.amax, "reduce_amin": torch.amin,
+    "reduce_prod": torch.prod,
 }  # fmt: skip
 
 
@@ -26,6 +27,8 @@ class Interpreter:
         for step in plan.steps:
             if isinstance(step, Product):
                 self.multiply(step)
+            elif isinstance(step, Traversal):
+                self.go_along(step)
             else:
                 self.run(step)
 
@@ -33,6 +36,12 @@ class Interpreter:
         left = self.take(product.left, (product.batch, product.rows, product.depth))
         right = self.take(product.right, (product.batch, product.depth, product.cols))
         self.memory[product.out] = torch.bmm(left, right).reshape(-1)
+
+    def go_along(self, step: Traversal) -> None:
+        lines = self.memory[step.source].reshape(step.outer, step.length, step.inner)
+        result = getattr(torch, step.op)(lines, dim=1)
+        result = result if isinstance(result, torch.Tensor) else result.values
+        self.memory[step.out] = result.reshape(-1)
 
     def take(self, operand: Operand, shape: tuple[int, ...]) -> torch.Tensor:
         position = torch.tensor(operand.offset)

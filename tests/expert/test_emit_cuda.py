@@ -1,6 +1,7 @@
 """Emitted CUDA compiles, does not spill, and computes what the reference does (emulated on the host)."""
 
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ COMPILED = ("masked_softmax", "even_masked_softmax", "cross_entropy", "even_tota
             "even_bfloat16", "rotary_half", "embedding")  # fmt: skip
 
 
-def find_wrong(planned: dict[str, Planned], folder: Path, *, choice: Choice) -> dict[str, object]:
+def find_wrong(planned: Mapping[str, Planned], folder: Path, *, choice: Choice) -> dict[str, object]:
     library = build_library(planned, folder, choice=choice, emulated=True)
     wrong: dict[str, object] = {}
     for name, one in planned.items():
@@ -31,20 +32,20 @@ def find_wrong(planned: dict[str, Planned], folder: Path, *, choice: Choice) -> 
     return wrong
 
 
-def test_every_module_is_right(planned: dict[str, Planned], tmp_path: Path) -> None:
+def test_every_module_is_right(planned: Mapping[str, Planned], tmp_path: Path) -> None:
     assert find_wrong(planned, tmp_path, choice=CUDA_CHOICES[0]) == {}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("place", range(1, len(CUDA_CHOICES)))
 def test_every_module_is_right_however_it_is_written(
-    planned: dict[str, Planned], tmp_path: Path, place: int
+    planned: Mapping[str, Planned], tmp_path: Path, place: int
 ) -> None:
     assert find_wrong(planned, tmp_path, choice=CUDA_CHOICES[place]) == {}
 
 
 @pytest.mark.nvcc
-def test_it_compiles_for_hopper_without_spilling(planned: dict[str, Planned], tmp_path: Path) -> None:
+def test_it_compiles_for_hopper_without_spilling(planned: Mapping[str, Planned], tmp_path: Path) -> None:
     (tmp_path / "device.h").write_text((TEMPLATES / "device.h").read_text())
     dirs = [f"-I{path}" for path in (*find_include_dirs(), *find_cuda_include_dirs(find_nvcc()))]
     texts = [emit_cuda(plan_partials(planned[name].plan), CUDA_CHOICES[0], comment=name) for name in COMPILED]
@@ -71,12 +72,12 @@ def test_it_compiles_for_hopper_without_spilling(planned: dict[str, Planned], tm
     assert all("0 bytes spill stores, 0 bytes spill loads" in line for line in spills)
 
 
-def test_totals_get_scratch_memory(planned: dict[str, Planned]) -> None:
+def test_totals_get_scratch_memory(planned: Mapping[str, Planned]) -> None:
     assert PARTIALS in [buffer.name for buffer in plan_partials(planned["even_total"].plan).buffers]
     assert PARTIALS not in [buffer.name for buffer in plan_partials(planned["softmax"].plan).buffers]
 
 
-def test_pieces_of_different_lengths_become_kernels_of_their_own(planned: dict[str, Planned]) -> None:
+def test_pieces_of_different_lengths_become_kernels_of_their_own(planned: Mapping[str, Planned]) -> None:
     kernel = planned["rotary_partial"].plan.kernels[0]
     assert len(kernel.loops) == 2
     parts = split_loops(kernel)
@@ -84,7 +85,7 @@ def test_pieces_of_different_lengths_become_kernels_of_their_own(planned: dict[s
     assert sum(len(part.stores) for part in parts) == len(kernel.stores)
 
 
-def test_accesses_are_sixteen_bytes_wide_where_they_can_be(planned: dict[str, Planned]) -> None:
+def test_accesses_are_sixteen_bytes_wide_where_they_can_be(planned: Mapping[str, Planned]) -> None:
     text = emit_cuda(planned["even_pointwise"].plan, Choice(keep=Keep.ROW), comment="")
     assert "load_once<4>(" in text
     assert "store_once<4>(out0" in text

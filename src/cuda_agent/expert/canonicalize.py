@@ -78,6 +78,7 @@ FIRSTS: dict[str, Rule] = {
     "adaptive_max_pool3d": write_adaptive_pool("amax"),
     "_embedding_bag": write_embedding_bag,
     "_embedding_bag_forward_only": write_embedding_bag,
+    "var_mean": write_var,
     "cummax": RUNNING["cummax"],
     "cummin": RUNNING["cummin"],
     "sort": write_sort,
@@ -90,7 +91,11 @@ FIRSTS: dict[str, Rule] = {
 """Operations of several results, of which the first is the one that is wanted."""
 
 
-SECONDS: dict[str, Rule] = {"max": write_place("amax"), "min": write_place("amin")}
+SECONDS: dict[str, Rule] = {
+    "max": write_place("amax"),
+    "min": write_place("amin"),
+    "var_mean": write_mean,
+}
 """Operations whose second result can be had too."""
 
 

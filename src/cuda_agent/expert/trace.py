@@ -26,7 +26,7 @@ OPENED = (
     "nll_loss_forward",
     "gelu", "silu", "mish", "elu", "leaky_relu", "hardtanh", "hardsigmoid", "hardswish", "softplus",
     "logsumexp",
-    "var_mean", "std", "mse_loss", "smooth_l1_loss", "huber_loss", "addcmul", "addcdiv", "rsub",
+    "std", "mse_loss", "smooth_l1_loss", "huber_loss", "addcmul", "addcdiv", "rsub",
     "masked_fill", "linalg_vector_norm", "norm", "glu", "log_sigmoid_forward", "binary_cross_entropy",
     "upsample_bilinear2d", "upsample_nearest2d",
 )  # fmt: skip
