@@ -20,7 +20,8 @@ FORWARD = (
     "return (torch.sinh(x), torch.asinh(x), torch.atanh(u * 0.99), torch.angle(x), torch.isinf(x / 0),"
     " torch.atan(x), torch.asin(u), torch.acos(u), torch.atan2(x, y), torch.hypot(x, y),"
     " torch.copysign(x, y), torch.fmax(x, y.log()), torch.fmin(x.log(), y), torch.fmod(x, 0.7),"
-    " torch.remainder(x, 0.3), torch.floor_divide(x, 0.3), torch.lgamma(x), torch.erfinv(u * 0.999), torch.i0(x / 4), torch.frac(x))"
+    " torch.remainder(x, 0.3), torch.floor_divide(x, 0.3), torch.lgamma(x),"
+    " torch.erfinv(u * 0.999), torch.i0(x / 4), torch.frac(x))"
 )
 
 

@@ -15,7 +15,9 @@ from cuda_agent.expert.tune import CUDA_CHOICES
 from tests.expert.built import Planned, build_library, check_against_reference
 
 COMPILED = ("masked_softmax", "even_masked_softmax", "cross_entropy", "even_total", "block_rows", "huge_rows",
-            "even_bfloat16", "rotary_half", "embedding")  # fmt: skip
+            "even_bfloat16", "rotary_half", "embedding", "circular", "remainders", "special",
+            "running", "sorted", "softmax_across")  # fmt: skip
+HEADERS = ("device.h", "special.h", "device_traverse.h")
 
 
 def find_wrong(planned: Mapping[str, Planned], folder: Path, *, choice: Choice) -> dict[str, object]:
@@ -46,13 +48,14 @@ def test_every_module_is_right_however_it_is_written(
 
 @pytest.mark.nvcc
 def test_it_compiles_for_hopper_without_spilling(planned: Mapping[str, Planned], tmp_path: Path) -> None:
-    (tmp_path / "device.h").write_text((TEMPLATES / "device.h").read_text())
+    for name in HEADERS:
+        (tmp_path / name).write_text((TEMPLATES / name).read_text())
     dirs = [f"-I{path}" for path in (*find_include_dirs(), *find_cuda_include_dirs(find_nvcc()))]
     texts = [emit_cuda(plan_partials(planned[name].plan), CUDA_CHOICES[0], comment=name) for name in COMPILED]
     merged = [f"namespace of_{name} {{\n{text}\n}}" for name, text in zip(COMPILED, texts, strict=True)]
     for name, place in zip(COMPILED, range(len(merged)), strict=True):
         merged[place] = merged[place].replace("EXPORT_KERNEL(fused,", f"EXPORT_KERNEL({name},")
-    heads = '#include <cuda_agent/kernel.h>\n#include "device.h"\n'
+    heads = "#include <cuda_agent/kernel.h>\n" + "".join(f'#include "{name}"\n' for name in HEADERS)
     (tmp_path / "zoo.cu").write_text(heads + "\n".join(merged))
     flags = [
         "-std=c++17",
