@@ -5,9 +5,11 @@
 #
 #   WHEELS=DIR    no network: missing wheels lie in DIR, and perhaps a bubblewrap*.deb
 #   PYTHON=...    interpreter to use; a torch that it already has is kept
-#   STEPS=...     which of "doctor tests examples repeat" (all); repeat judges the examples' kernels ten times
+#   STEPS=...     which of "doctor tests examples repeat" (these), "judge races throughput" (half an hour or more):
+#                 repeat judges the examples' kernels ten times, judge goes through all cheats and honest kernels,
+#                 races lets references race against themselves, throughput counts evaluations an hour
 set -uo pipefail
-if [ $# -ne 1 ]; then sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 2; fi
+if [ $# -ne 1 ]; then sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 2; fi
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
 cd "$(dirname "$0")/.."
@@ -67,7 +69,12 @@ for name in $steps; do
     tests) step tests "$venv/bin/python" -m pytest -q -m gpu --junit-xml "$out/tests.xml" ;;
     examples) step examples "$venv/bin/cuda-agent" run examples/*.py --target cuda --policy expert --out "$out/run" ;;
     repeat) step repeat "$venv/bin/python" -m scripts.judge_again "$out/run" --out "$out/again.jsonl" ;;
-    *) echo "unknown step: $name (know: doctor tests examples repeat)" >&2; failed=1 ;;
+    judge) step judge "$venv/bin/python" -m scripts.judge_report --target cuda --jobs 8 --machine device ;;
+    races) step races "$venv/bin/python" -m scripts.judge_report --target cuda --self-comparisons 500 --machine device ;;
+    throughput)
+      step throughput "$venv/bin/python" -m scripts.throughput --target cuda --per-device 3 --compare \
+        --out "$out/throughput.jsonl" ;;
+    *) echo "unknown step: $name (know: doctor tests examples repeat judge races throughput)" >&2; failed=1 ;;
   esac
 done
 

@@ -218,6 +218,7 @@ def run(pool: WorkerPool, items: Sequence[WorkItem], *, out: "object") -> tuple[
         record = {"item": outcome.item_id, "verdict": verdict, "at_s": time.monotonic() - started}
         record |= {f"{times.method}_s": times.ran_s for times in outcome.times}
         record |= {f"{times.method}_waited_s": times.waited_s for times in outcome.times}
+        record["seconds"] = (outcome.value or {}).get("seconds", {})
         print(json.dumps(record), file=out, flush=True)  # type: ignore[call-overload]
     return time.monotonic() - started, outcomes
 
@@ -236,6 +237,8 @@ def describe(outcomes: Sequence[Outcome], wall_s: float) -> Iterator[str]:
     yield "verdicts: " + ", ".join(
         f"{verdict} {verdicts.count(verdict)}" for verdict in sorted(set(verdicts))
     )
+    for name, values in sorted(collect_seconds(outcomes).items()):
+        yield f"  {name}: p50 {statistics.median(values):.2f} s, sum {sum(values):.1f} s, n {len(values)}"
     ran = [[times.ran_s for times in outcome.times] for outcome in outcomes if len(outcome.times) == 2]
     if ran:
         for name, values in (
@@ -245,6 +248,15 @@ def describe(outcomes: Sequence[Outcome], wall_s: float) -> Iterator[str]:
         ):
             p90_s = sorted(values)[int(0.9 * len(values))]
             yield f"{name}: p50 {statistics.median(values):.2f} s, p90 {p90_s:.2f} s"
+
+
+def collect_seconds(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:
+    """What the parts of the evaluations took, by their names."""
+    found: dict[str, list[float]] = {}
+    for outcome in outcomes:
+        for name, seconds in (outcome.value or {}).get("seconds", {}).items():
+            found.setdefault(name, []).append(seconds)
+    return found
 
 
 def compare_build(chain: Chain, target: Target) -> str:

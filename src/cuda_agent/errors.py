@@ -14,6 +14,7 @@ A submission that fails is never an error: it is a status in an Evaluation.
 - `expert/trace.py`: a traced program's failure becomes a reason;
 - `agent/interruption.py`: a call's failure is raised in the thread that waits for it;
 - `synthesis/crew.py`: a job's failure is raised in the thread that asks for its result;
+- `synthesis/trial.py`: whatever a library's own check raises says that a program cannot run;
 - `synthesis/examine.py`: a candidate's failure becomes an answer;
 - `bench/survey.py`: likewise, of a suite's task;
 - `rl/verl_adapter/engine_chat.py`: an engine's failure is the machine's;

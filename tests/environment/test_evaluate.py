@@ -50,6 +50,7 @@ def test_a_right_one_is_verified(submission: Submission, setting: Setting, judge
     assert evaluation.verify is not None
     assert evaluation.verify.status is VerifyStatus.OK, evaluation.verify
     assert evaluation.profile is None
+    assert list(evaluation.seconds) == ["rules", "build", "open", "start", "load", "wait", "verify"]
     assert evaluation.submission_sha == submission.sha
     assert evaluation.task_id == setting.task.task_id
 

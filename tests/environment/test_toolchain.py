@@ -75,8 +75,10 @@ def test_arch_is_the_device_s_or_hopper(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert find_cuda_arch() == "sm_90a"
     for capability, arch in (("8.9", "sm_89"), ("9.0", "sm_90a"), ("12.0", "sm_120a")):
         make_program(tmp_path / "nvidia-smi", f"#!/bin/sh\necho {capability}\n")
-        assert find_cuda_arch() == arch
+        toolchain._ask_smi.cache_clear()
+        assert [find_cuda_arch(), find_cuda_arch()] == [arch, arch]
     make_program(tmp_path / "nvidia-smi", "#!/bin/sh\necho no devices; exit 9\n")
+    toolchain._ask_smi.cache_clear()
     assert find_cuda_arch() == "sm_90a"
 
 

@@ -24,9 +24,7 @@ def read_states(child: ChildProcess) -> set[str]:
 
 def test_a_stopped_child_stands_still_and_goes_on(sandbox: Sandbox, tmp_path: Path) -> None:
     prepare = Prepare(target=Target.CPU, precision=Precision.HIGHEST, threads=1)
-    child = ChildProcess(
-        "cuda_agent.judge.runner", sandbox=sandbox, target=Target.CPU, folder=tmp_path, cache=None
-    )
+    child = ChildProcess("cuda_agent.judge.runner", sandbox=sandbox, target=Target.CPU, folder=tmp_path)
     with child:
         child.ask(prepare, Prepared, timeout_s=120)
         child.stop()

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
-from cuda_agent.judge.policy import load_policy
+from cuda_agent.judge.compile_cache import find_compile_cache
+from cuda_agent.judge.policy import Precision, load_policy
 from cuda_agent.judge.process import ChildProcess
-from cuda_agent.judge.protocol import Prepare
 from cuda_agent.judge.result import TaskStatus
+from cuda_agent.judge.stock import Stock
 from cuda_agent.judge.task_process import TaskProcess
 from cuda_agent.sandbox.protocol import Sandbox
 from cuda_agent.tasks.target import Target
@@ -38,27 +38,18 @@ RECURRENT = "return torch.nn.functional.linear(x.half(), torch.zeros(8, 256))"
 class Opening:
     """Starts a task's process, and counts how often."""
 
-    def __init__(self, sandbox: Sandbox, folder: Path) -> None:
-        self._sandbox = sandbox
-        self._folder = folder
+    def __init__(self, stock: Stock) -> None:
+        self._stock = stock
         self.starts = 0
 
-    def start(self, cache: Path) -> ChildProcess:
+    def start(self) -> ChildProcess:
         self.starts += 1
-        return ChildProcess(
-            "cuda_agent.judge.reference",
-            sandbox=self._sandbox,
-            target=Target.CPU,
-            folder=self._folder,
-            cache=cache,
-        )
+        return self._stock.take_reference()
 
     @contextmanager
     def open(self, body: str, *, inputs: str = "torch.randn(64, 256)") -> Iterator[TaskProcess]:
-        policy = load_policy("strict")
-        prepare = Prepare(target=Target.CPU, precision=policy.precision, threads=1)
         task = Task(name="case", source=SOURCE.format(body=body, inputs=inputs))
-        process = TaskProcess(task, prepare, policy=policy, start=self.start)
+        process = TaskProcess(task, Target.CPU, policy=load_policy("strict"), start=self.start)
         try:
             yield process
         finally:
@@ -66,8 +57,9 @@ class Opening:
 
 
 @pytest.fixture
-def opening(sandbox: Sandbox, tmp_path: Path) -> Opening:
-    return Opening(sandbox, tmp_path)
+def opening(sandbox: Sandbox) -> Iterator[Opening]:
+    with Stock(Target.CPU, sandbox=sandbox, precision=Precision.HIGHEST, runners=0) as stock:
+        yield Opening(stock)
 
 
 def test_a_faulty_task_is_asked_once_and_never_started_again(opening: Opening) -> None:
@@ -118,3 +110,17 @@ def test_what_works_alone_is_not_blamed(opening: Opening) -> None:
         assert process.try_alone().is_judged
         assert process.check() == process.result
     assert opening.starts == 1
+
+
+@pytest.mark.slow
+def test_what_was_compiled_is_kept_for_the_tasks_next_process(opening: Opening) -> None:
+    kept = []
+    for _ in range(2):
+        with opening.open("return torch.relu(x) * 1.625 + x.sin()") as process:
+            assert process.check().is_judged
+            assert process.precompile().is_judged
+        folder = find_compile_cache(process.task)
+        kept.append({str(path.relative_to(folder)) for path in folder.rglob("*.so")})
+    assert kept[0]
+    assert kept[1] == kept[0]
+    assert opening.starts == 2

@@ -21,6 +21,13 @@ def test_random_is_noticed() -> None:
     assert run_trial(GOOD.replace("torch.tanh(x)", "torch.bernoulli(x)")).is_random
 
 
+def test_a_library_may_refuse_with_an_exception_of_its_own() -> None:
+    raising = 'type("OwnError", (Exception,), {})("no multiple of 12")'
+    text = GOOD.replace("torch.tanh(x)", f"(_ for _ in ()).throw({raising})")
+    with pytest.raises(TrialError, match="OwnError: no multiple of 12"):
+        run_trial(text)
+
+
 @pytest.mark.parametrize(
     ("changed", "words"),
     [

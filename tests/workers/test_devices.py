@@ -2,6 +2,7 @@
 
 import pytest
 
+from cuda_agent.workers import devices
 from cuda_agent.workers.devices import list_gpus, plan_local_workers
 from cuda_agent.workers.item import Tier
 
@@ -14,6 +15,13 @@ def test_one_worker_for_each_gpu_and_the_rest_builds() -> None:
     ]
     assert len(plan[Tier.HOST]) == 3
     assert all(maker.keywords["env"] == {"CUDA_VISIBLE_DEVICES": ""} for maker in plan[Tier.HOST])  # type: ignore[attr-defined]
+
+
+def test_builders_leave_cores_to_judges(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "count_cores", lambda: 16)
+    assert len(plan_local_workers("m:C", devices=("0",), per_device=3)[Tier.HOST]) == 7
+    assert len(plan_local_workers("m:C", devices=("0", "1"), per_device=4)[Tier.HOST]) == 1
+    assert len(plan_local_workers("m:C", devices=())[Tier.HOST]) == 15
 
 
 def test_without_gpus_one_worker_has_the_cpu() -> None:

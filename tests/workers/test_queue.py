@@ -31,14 +31,30 @@ def test_a_worker_keeps_to_its_own_and_leaves_others_theirs() -> None:
     assert take(line, "one") == "b2"
 
 
+def age(line: WaitingLine) -> None:
+    """Let everything have happened long ago."""
+    for errand in line._errands:
+        errand.ready_s -= PATIENCE_S + 1
+    for worker, claim in line._claims.items():
+        line._claims[worker] = claim._replace(since_s=claim.since_s - PATIENCE_S - 1)
+
+
 def test_nobody_waits_for_ever() -> None:
     line = WaitingLine()
-    for name in ("a1", "b1", "a2"):
+    for name in ("a1", "b1", "a2", "b2"):
         line.put(make(name))
     assert take(line, "one") == "a1"
-    assert line._errands[0].item.item_id == "b1"
-    line._errands[0].ready_s -= PATIENCE_S + 1
-    assert take(line, "one") == "b1"
+    age(line)
+    assert [take(line, "one") for _ in range(3)] == ["b1", "b2", "a2"]
+
+
+def test_a_long_line_is_no_reason_to_change() -> None:
+    line = WaitingLine()
+    for name in ("a1", "b1", "a2", "b2", "b3", "a3"):
+        line.put(make(name))
+    assert [take(line, "one"), take(line, "two")] == ["a1", "b1"]
+    age(line)
+    assert [take(line, worker) for worker in ("two", "one", "one", "two")] == ["b2", "a2", "a3", "b3"]
 
 
 def test_what_had_its_turn_goes_first() -> None:

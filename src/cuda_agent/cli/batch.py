@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from cuda_agent.cli.console import build_console
 from cuda_agent.cli.exit_code import ExitCode
+from cuda_agent.config import Config
 from cuda_agent.environment.batch import BatchConfig, BatchResult, evaluate_pairs, read_results, write_table
 from cuda_agent.environment.evaluator import SERVED
 from cuda_agent.environment.pairs import Pair, read_pairs
@@ -17,28 +18,46 @@ from cuda_agent.printable import make_printable
 from cuda_agent.rundir import RunDir, build_default_path
 from cuda_agent.tasks.target import Target
 from cuda_agent.workers.devices import list_gpus, plan_local_workers
-from cuda_agent.workers.item import OutcomeStatus
+from cuda_agent.workers.item import OutcomeStatus, Tier
+from cuda_agent.workers.worker import WorkerMaker
 from cuda_agent.workers.worker_pool import WorkerPool
+
+Workers = Mapping[Tier, Sequence[WorkerMaker]]
 
 LINE_S = 10.0
 """How often a line is printed where there is no terminal."""
 
 
-def evaluate_many(
-    config: BatchConfig, *, out: Path | None, resume: Path | None, host_workers: int | None
-) -> int:
+class ManyOptions(Config):
+    """What is asked of a run over many submissions."""
+
+    out: Path | None = None
+    """Of many: the run's folder; without it a fresh one in runs/."""
+    resume: Path | None = None
+    """Of many: the folder of a run to go on with."""
+    host_workers: int | None = None
+    """Of many: processes that build; without it one for each core that no judge needs."""
+    per_device: int = 1
+    """Of many: judges for each GPU; two or three do more, for tasks that leave memory for as many."""
+
+
+def evaluate_many(config: BatchConfig, options: ManyOptions) -> int:
     """Evaluate all pairs, or those that the resumed run does not hold yet, and show how it goes."""
-    pairs = read_pairs(config.pairs)
-    folder = out or build_default_path("evaluate")
+    pairs, resume = read_pairs(config.pairs), options.resume
+    folder = options.out or build_default_path("evaluate")
     with RunDir.resume(resume, config) if resume else RunDir.create(folder, config) as run:
         print(f"run folder: {run.path} (if interrupted: --resume {run.path})", flush=True)
-        return _run(pairs, config, run=run, host_workers=host_workers)
+        workers = plan_local_workers(
+            SERVED,
+            devices=list_gpus() if config.target is Target.CUDA else (),
+            host_workers=options.host_workers,
+            per_device=options.per_device,
+        )
+        return _run(pairs, config, run=run, workers=workers)
 
 
-def _run(pairs: Sequence[Pair], config: BatchConfig, *, run: RunDir, host_workers: int | None) -> int:
+def _run(pairs: Sequence[Pair], config: BatchConfig, *, run: RunDir, workers: Workers) -> int:
     console = build_console()
-    devices = list_gpus() if config.target is Target.CUDA else ()
-    workers = plan_local_workers(SERVED, devices=devices, host_workers=host_workers)
     finished = {result.pair_id for result in read_results(run) if result.status is OutcomeStatus.DONE}
     with WorkerPool(workers) as pool:
         left = len(pairs) - len(finished & {pair.pair_id for pair in pairs})

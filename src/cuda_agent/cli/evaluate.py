@@ -15,13 +15,12 @@ from typing import Annotated, Literal
 import tyro
 
 from cuda_agent.agent.outcome import is_verified
-from cuda_agent.cli.batch import evaluate_many
+from cuda_agent.cli.batch import ManyOptions, evaluate_many
 from cuda_agent.cli.console import build_error_console
 from cuda_agent.cli.exit_code import ExitCode
 from cuda_agent.cli.job_source import load_one_task
 from cuda_agent.cli.stage_progress import StageProgress
 from cuda_agent.cli.target import choose_target
-from cuda_agent.config import Config
 from cuda_agent.environment.batch import BatchConfig
 from cuda_agent.environment.build_cache import find_build_cache
 from cuda_agent.environment.evaluate import Setting, evaluate
@@ -33,7 +32,7 @@ from cuda_agent.sandbox.protocol import Containment
 from cuda_agent.tasks.target import Target
 
 
-class EvaluateConfig(Config):
+class EvaluateConfig(ManyOptions):
     """What to judge."""
 
     task: tyro.conf.Positional[Path]
@@ -48,12 +47,6 @@ class EvaluateConfig(Config):
     """How strictly it is judged."""
     as_json: Annotated[bool, tyro.conf.arg(name="json")] = False
     """Print the whole evaluation as JSON, with all raw times."""
-    out: Path | None = None
-    """Of many: the run's folder; without it a fresh one in runs/."""
-    resume: Path | None = None
-    """Of many: the folder of a run to go on with."""
-    host_workers: int | None = None
-    """Of many: processes that build; without it one for each core that no device needs."""
 
 
 def run_evaluate(config: EvaluateConfig) -> int:
@@ -63,7 +56,7 @@ def run_evaluate(config: EvaluateConfig) -> int:
         batch = BatchConfig(
             pairs=config.task.absolute(), target=target, policy=config.judge, containment=config.sandbox
         )
-        return evaluate_many(batch, out=config.out, resume=config.resume, host_workers=config.host_workers)
+        return evaluate_many(batch, config)
     setting = Setting(
         task=load_one_task(config.task),
         target=target,

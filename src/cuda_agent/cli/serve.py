@@ -39,7 +39,9 @@ class ServeConfig(Config):
     max_open: int = 10_000
     """How many orders may wait; more are refused until there is room."""
     host_workers: int | None = None
-    """Processes that build; without it one for each core that no device needs."""
+    """Processes that build; without it one for each core that no judge needs."""
+    per_device: int = 1
+    """Judges for each GPU: two or three do more, for tasks that leave memory for as many."""
     out: Path | None = None
     """The run's folder; without it a fresh one in runs/."""
     resume: Path | None = None
@@ -56,6 +58,7 @@ def run_serve(config: ServeConfig) -> int:
         SERVED,
         devices=list_gpus() if target is Target.CUDA else (),
         host_workers=config.host_workers,
+        per_device=config.per_device,
     )
     kept = config.replace(target=target, out=None, resume=None)
     folder = config.out or build_default_path("serve")

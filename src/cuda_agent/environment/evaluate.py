@@ -1,7 +1,6 @@
 """From a submission to an Evaluation: rules, build, verify, profile, up to the first that fails."""
 
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +22,8 @@ from cuda_agent.environment.submission import Submission
 from cuda_agent.judge.judge import Artifact, Judge
 from cuda_agent.judge.policy import JudgePolicy, Layer
 from cuda_agent.judge.result import ProfileResult, TaskResult, VerifyResult
+from cuda_agent.judge.stock import Stock
+from cuda_agent.judge.stopwatch import Stopwatch
 from cuda_agent.sandbox.protocol import Sandbox
 from cuda_agent.tasks.target import Target
 from cuda_agent.tasks.task import Task
@@ -45,9 +46,12 @@ class Setting:
     cache: BuildCache | None = None
     """Where builds are kept; None: each submission is built anew."""
 
-    def open_judge(self) -> Judge:
-        """A judge for this setting; to be used as a context, for any number of submissions."""
-        return Judge(self.task, target=self.target, sandbox=self.sandbox, policy=self.policy)
+    def open_judge(self, stock: Stock | None = None) -> Judge:
+        """A judge for this setting, for any number of submissions; to be used as a context.
+
+        It takes its runners from `stock`, or has one of its own.
+        """
+        return Judge(self.task, target=self.target, sandbox=self.sandbox, policy=self.policy, stock=stock)
 
 
 def evaluate(
@@ -102,7 +106,7 @@ class _Course:
         self.built: BuildResult | None = None
         self.verified: VerifyResult | None = None
         self.profiled: ProfileResult | None = None
-        self.seconds: dict[str, float] = {}
+        self._watch = Stopwatch()
 
     def check(self) -> bool:
         """The rules; whether they were kept."""
@@ -126,16 +130,20 @@ class _Course:
         return self.built.status is BuildStatus.OK
 
     def examine(self, judge: Judge, *, profile: bool) -> None:
-        """Verify and, where asked for, profile. Both are one visit to the judge, and one time."""
+        """Verify and, where asked for, profile: one visit to the judge."""
+        self._on_stage(Stage.PROFILE if profile else Stage.VERIFY)
         self._submission.write_to(self._folder)
         artifact = Artifact(folder=self._folder, library=self._library)
-        with self._timed(Stage.PROFILE if profile else Stage.VERIFY):
-            self.verified, self.profiled = judge.examine(artifact, profile=profile)
+        self.verified, self.profiled = judge.examine(artifact, profile=profile, watch=self._watch)
         self.task = judge.task_result
 
     @contextmanager
     def _timed(self, stage: Stage) -> Iterator[None]:
         self._on_stage(stage)
-        started = time.monotonic()
-        yield
-        self.seconds[stage.value] = time.monotonic() - started
+        with self._watch.time(stage.value):
+            yield
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Where the time went."""
+        return self._watch.seconds

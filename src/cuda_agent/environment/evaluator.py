@@ -21,6 +21,7 @@ from cuda_agent.judge.device import measure_product
 from cuda_agent.judge.judge import Judge
 from cuda_agent.judge.policy import load_policy
 from cuda_agent.judge.result import ProfileStatus, VerifyStatus
+from cuda_agent.judge.stock import Stock
 from cuda_agent.sandbox.build import build_sandbox
 from cuda_agent.sandbox.protocol import Containment, Sandbox
 from cuda_agent.tasks.target import Target
@@ -38,6 +39,8 @@ SUSPECT = (
     ProfileStatus.TIMED_OUT,
 )
 """How a submission ends that may have harmed the device."""
+_AHEAD = {Target.CPU: (1, 0), Target.CUDA: (2, 1)}
+"""Runners and reference processes that wait: on cuda a start takes longer than judging a submission."""
 _PROBES = 3
 _SLOWER = 10.0
 
@@ -117,6 +120,7 @@ class Evaluator:
         self._cache = find_build_cache()
         self._setting: Setting | None = None
         self._judge: Judge | None = None
+        self._stock: Stock | None = None
         self._sandboxes: dict[Containment, Sandbox] = {}
         self._product_ms = 0.0
 
@@ -143,10 +147,11 @@ class Evaluator:
         return Answer(value=evaluation.model_dump(mode="json"), is_suspect=is_suspect)
 
     def close(self) -> None:
-        """End the judge."""
-        if self._judge is not None:
-            self._judge.close()
-            self._judge = None
+        """End the judge, and the runners that wait for its next submissions."""
+        self._stand_up()
+        if self._stock is not None:
+            self._stock.close()
+            self._stock = None
 
     def _evaluate(self, payload: Mapping[str, Any], *, until: Stage) -> Evaluation:
         request = Request.model_validate(payload)
@@ -177,6 +182,30 @@ class Evaluator:
             == (self._setting.task, self._setting.target, self._setting.policy)
         )
         if self._judge is None or not same:
-            self.close()
-            self._setting, self._judge = setting, setting.open_judge()
+            self._stand_up()
+            self._setting, self._judge = setting, setting.open_judge(self._find_stock(setting))
         return setting, self._judge
+
+    def _stand_up(self) -> None:
+        if self._judge is not None:
+            self._judge.close()
+            self._judge = None
+
+    def _find_stock(self, setting: Setting) -> Stock:
+        """The one at hand, where it fits: a runner that waits serves any task."""
+        wanted = (setting.target, setting.policy.precision)
+        stock = self._stock
+        if stock is not None and (
+            stock.sandbox is not setting.sandbox or (stock.prepare.target, stock.prepare.precision) != wanted
+        ):
+            stock.close()
+            stock = None
+        runners, references = _AHEAD[setting.target]
+        self._stock = stock or Stock(
+            setting.target,
+            sandbox=setting.sandbox,
+            precision=setting.policy.precision,
+            runners=runners,
+            references=references,
+        )
+        return self._stock

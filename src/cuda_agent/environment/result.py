@@ -121,7 +121,8 @@ class Evaluation(Record):
     profile: ProfileResult | None = None
     """Stage 4, if stage 3 passed and it was asked for."""
     seconds: dict[str, float] = {}
-    """Wall-clock seconds of each stage that ran, by its name."""
+    """Wall-clock seconds of each stage that ran, by its name, and of what the judge did besides: `open` the
+    task, `start` a runner, `load` the submission, measure a `baseline`, `wait` for the device."""
 
     @property
     def failed_stage(self) -> Stage | None:

@@ -3,6 +3,7 @@
 Nothing here imports torch or tvm_ffi: a build must not pay for either.
 """
 
+import functools
 import importlib.util
 import os
 import re
@@ -111,15 +112,21 @@ def _capability_from_torch() -> tuple[int, int] | None:
 
 def _capability_from_smi() -> tuple[int, int] | None:
     smi = shutil.which("nvidia-smi")
-    if smi is None:
-        return None
-    query = [smi, "--query-gpu=compute_cap", "--format=csv,noheader"]
     try:
-        answer = subprocess.run(query, capture_output=True, text=True, timeout=NVCC_QUERY_S, check=False)
-    except (OSError, subprocess.TimeoutExpired):
+        return _ask_smi(smi) if smi else None
+    except (OSError, subprocess.TimeoutExpired, LookupError):
         return None
+
+
+@functools.cache
+def _ask_smi(smi: str) -> tuple[int, int]:
+    """What a working nvidia-smi says, which takes it half a second: the device stays the same."""
+    query = [smi, "--query-gpu=compute_cap", "--format=csv,noheader"]
+    answer = subprocess.run(query, capture_output=True, text=True, timeout=NVCC_QUERY_S, check=False)
     match = re.match(r"\s*(\d+)\.(\d+)", answer.stdout)
-    return (int(match[1]), int(match[2])) if match else None
+    if match is None:
+        raise LookupError(f"{smi} names no compute capability")
+    return int(match[1]), int(match[2])
 
 
 def find_include_dirs() -> tuple[Path, ...]:

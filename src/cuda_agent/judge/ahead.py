@@ -14,6 +14,11 @@ class Ahead:
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended."""
+        return not self._thread.is_alive()
+
     def finish(self) -> None:
         """Wait for its end.
 

@@ -42,7 +42,8 @@ _SLACK_MS = 0.2
 _BATCH_SLACK_MS = 0.6
 """On cpu, for a whole batch: what the way to a process and back varies by."""
 _COPY_SHARE = 0.3
-_BATCH_MS = 20.0
+_BATCH_MS = {Target.CPU: 20.0, Target.CUDA: 5.0}
+"""How long a batch lasts. On cuda staging takes ten times as long, and the slack counts for each call."""
 _MIN_CALLS = 3
 _SLOW_CLOCK = 1.15
 _WAY_MS = 0.5
@@ -122,7 +123,9 @@ class Audit:
         A busy machine can lengthen any course, so a disagreement is tried again, and the shortest course
         of each side counts: a claim that is below the truth stays below it however often one looks.
         """
-        wanted = max(_MIN_CALLS, int(_BATCH_MS / min(self._candidate_ms, self._eager_ms)))
+        wanted = max(
+            _MIN_CALLS, int(_BATCH_MS[self._session.target] / min(self._candidate_ms, self._eager_ms))
+        )
         calls = min(calls, wanted)
         slack_ms = _BATCH_SLACK_MS / calls if self._is_whole else _SLACK_MS
         eager = candidate = Course(float("inf"), float("inf"))

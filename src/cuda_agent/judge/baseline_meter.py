@@ -1,22 +1,19 @@
 """Both baselines of a task, timed with no submission on the machine: for tables of whole suites."""
 
-import tempfile
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from cuda_agent.judge.baseline import Baseline, count_calls, measure_baseline
 from cuda_agent.judge.lease import Lease, name_device
 from cuda_agent.judge.policy import JudgePolicy
-from cuda_agent.judge.process import ChildError, ChildProcess, count_threads
-from cuda_agent.judge.protocol import CompileMode, Prepare
+from cuda_agent.judge.process import ChildError
+from cuda_agent.judge.protocol import CompileMode
 from cuda_agent.judge.result import TaskResult, TaskStatus
+from cuda_agent.judge.stock import Stock
 from cuda_agent.judge.task_process import TaskProcess
 from cuda_agent.sandbox.protocol import Sandbox
 from cuda_agent.tasks.target import Target
 from cuda_agent.tasks.task import Task
-
-_REFERENCE = "cuda_agent.judge.reference"
 
 
 class BaselineMeter:
@@ -26,14 +23,8 @@ class BaselineMeter:
         """Start nothing yet."""
         self._policy = policy
         self._lease = Lease(name_device(target))
-        self._folder = tempfile.TemporaryDirectory(prefix="baseline-")
-
-        def start(cache: Path) -> ChildProcess:
-            folder = Path(self._folder.name)
-            return ChildProcess(_REFERENCE, sandbox=sandbox, target=target, folder=folder, cache=cache)
-
-        prepare = Prepare(target=target, precision=policy.precision, threads=count_threads())
-        self._process = TaskProcess(task, prepare, policy=policy, start=start)
+        self._stock = Stock(target, sandbox=sandbox, precision=policy.precision, runners=0)
+        self._process = TaskProcess(task, target, policy=policy, start=self._stock.take_reference)
 
     @property
     def device(self) -> str:
@@ -56,8 +47,9 @@ class BaselineMeter:
         Raises:
             InfrastructureError: this machine could not even start the process.
         """
+        self._process.forget()
+        self._process.wait()
         with self._lease.share():
-            self._process.forget()
             self._process.check()
             return self._process.check_room()
 
@@ -80,7 +72,7 @@ class BaselineMeter:
     def close(self) -> None:
         """End the process and remove its files."""
         self._process.forget()
-        self._folder.cleanup()
+        self._stock.close()
 
     def __enter__(self) -> Self:
         """The meter itself."""

@@ -28,11 +28,15 @@ _TRACEBACK_LINES = 12
 class Child:
     """A child's end: its device, its two mailboxes, and the loop that answers requests."""
 
-    def __init__(self, wire: Wire) -> None:
-        """Start unprepared and with no mailbox."""
+    def __init__(self, wire: Wire, *, rehearse: Callable[[Device], None] = lambda _device: None) -> None:
+        """Start unprepared and with no mailbox.
+
+        On cuda `rehearse` is called once the device is there: what it runs is loaded before it counts.
+        """
         self.device: Device | None = None
         self._target = Target.CPU
         self._wire = wire
+        self._rehearse = rehearse
         self._boxes: dict[str, Mailbox] = {}
 
     @property
@@ -68,6 +72,10 @@ class Child:
         if request.target is Target.CPU:
             with OperatorRecord():  # the profiler starts a thread of its own, which must not count as new
                 pass
+        else:
+            # CUDA loads each kernel of torch when it first runs, which takes seconds for all of a judgement.
+            self._rehearse(self.device)
+            self.device.synchronize()
         gc.collect()
         gc.freeze()
         return Prepared(device=self.device.name, versions=collect_versions(request.target))

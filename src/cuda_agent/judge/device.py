@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable
+from functools import cached_property
 from typing import Protocol
 
 import torch
@@ -74,9 +75,13 @@ class CudaDevice:
         """Create the context and pay for the first kernel."""
         self.name = describe_device(Target.CUDA)
         self.torch_device = torch.device("cuda", 0)
-        self._flush_buffer = torch.zeros(_CUDA_FLUSH_BYTES // 4, dtype=torch.int32, device=self.torch_device)
-        self._flush_buffer.add_(1)
+        torch.zeros(1, device=self.torch_device).add_(1)
         torch.cuda.synchronize()
+
+    @cached_property
+    def _flush_buffer(self) -> torch.Tensor:
+        """Made when it is first needed: a process that waits for a submission holds little memory."""
+        return torch.zeros(_CUDA_FLUSH_BYTES // 4, dtype=torch.int32, device=self.torch_device)
 
     def synchronize(self) -> None:
         """Wait for every stream of the device."""

@@ -1,7 +1,7 @@
 """The judge: gives a built submission and a task to two separate processes, and decides."""
 
-import tempfile
-from contextlib import nullcontext, suppress
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -12,24 +12,22 @@ from cuda_agent.judge.ahead import Ahead
 from cuda_agent.judge.baseline import KeptBaseline
 from cuda_agent.judge.lease import Lease, name_device
 from cuda_agent.judge.policy import JudgePolicy, Layer
-from cuda_agent.judge.process import ChildError, ChildProcess, count_threads
+from cuda_agent.judge.process import ChildError, ChildProcess
 from cuda_agent.judge.profile import Facts, Profiler
-from cuda_agent.judge.protocol import Load, Prepare
+from cuda_agent.judge.protocol import Load
 from cuda_agent.judge.replies import Done
 from cuda_agent.judge.result import ProfileResult, TaskResult, TaskStatus, VerifyResult, VerifyStatus
 from cuda_agent.judge.session import Session
+from cuda_agent.judge.stock import Stock
+from cuda_agent.judge.stopwatch import Stopwatch
 from cuda_agent.judge.task_process import TaskProcess, receive_prepared
 from cuda_agent.judge.verify import Verifier, describe_failure
 from cuda_agent.sandbox.protocol import Sandbox
 from cuda_agent.tasks.target import Target
 from cuda_agent.tasks.task import Task
 
-_REFERENCE = "cuda_agent.judge.reference"
-_RUNNER = "cuda_agent.judge.runner"
 _LOAD_TIMEOUT_S = 60.0
 _END_TIMEOUT_S = 2.0
-_MANY_THREADS = 8
-"""With so many cores the next runner may start while this one is timed: it only imports, and waits."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,23 +43,27 @@ class Artifact:
 class Judge:
     """Judges submissions to one task on one target.
 
-    Keeps the task's own process warm between submissions, and one prepared runner waiting for the next.
+    Keeps the task's own process warm between submissions, and a stock of runners waiting for the next ones.
     """
 
-    def __init__(self, task: Task, *, target: Target, sandbox: Sandbox, policy: JudgePolicy) -> None:
-        """Start nothing yet."""
+    def __init__(
+        self,
+        task: Task,
+        *,
+        target: Target,
+        sandbox: Sandbox,
+        policy: JudgePolicy,
+        stock: Stock | None = None,
+    ) -> None:
+        """Start nothing yet; a `stock` that is given is used, and stays open."""
         self._target = target
-        self._sandbox = sandbox
         self._policy = policy
-        self._folder = tempfile.TemporaryDirectory(prefix="judge-")
-        self._waiting: ChildProcess | None = None
+        self._stock = stock or Stock(target, sandbox=sandbox, precision=policy.precision)
+        self._owns_stock = stock is None
         self._warming: Ahead | None = None
         self._examined: ChildProcess | None = None
         self._is_closed = False
-        self._prepare = Prepare(target=target, precision=policy.precision, threads=count_threads())
-        self._task = TaskProcess(
-            task, self._prepare, policy=policy, start=lambda cache: self._start(_REFERENCE, cache)
-        )
+        self._task = TaskProcess(task, target, policy=policy, start=self._stock.take_reference)
 
     @cached_property
     def _lease(self) -> Lease:
@@ -91,34 +93,38 @@ class Judge:
         Processes start and torch.compile builds while others are timed; what uses the device waits for them.
         """
         self._task.start()
-        if self._waiting is None and not self._task.is_refused:
-            self._waiting = self._start(_RUNNER)
+        if not self._task.is_refused:
+            self._stock.refill()
         if self._warming is None:
             self._warming = Ahead(partial(self._warm, profiles=profiles))
 
-    def examine(self, artifact: Artifact, *, profile: bool) -> tuple[VerifyResult, ProfileResult | None]:
+    def examine(
+        self, artifact: Artifact, *, profile: bool, watch: Stopwatch | None = None
+    ) -> tuple[VerifyResult, ProfileResult | None]:
         """Verify a submission and, if it is right and that is asked for, profile it.
+
+        What it takes is added to `watch`, by the names that `Evaluation.seconds` has.
 
         Raises:
             InfrastructureError: this machine could not even start the processes.
         """
-        self.prewarm(profiles=profile)
-        self._finish_warming()
+        watch = watch or Stopwatch()
+        with watch.time("open"):
+            self.prewarm(profiles=profile)
+            self._finish_warming()
         result = self._task.check_room()
         if not result.is_judged:
             return _describe_refusal(result), None
-        runner, self._waiting = self._waiting, None
-        assert runner is not None
-        self._examined = runner
-        with runner:
-            with self._lease.share():
-                runner.send(self._prepare)
+        runner = self._examined = self._stock.take_runner()
+        try:
+            with watch.time("start"):
                 receive_prepared(runner)
             if profile:
-                self._ensure_baseline()
-            if count_threads() >= _MANY_THREADS:
-                self._waiting = self._start(_RUNNER)
-            verified, profiled = self._examine_on(runner, artifact, profile=profile)
+                with watch.time("baseline"):
+                    self._ensure_baseline()
+            verified, profiled = self._examine_on(runner, artifact, profile=profile, watch=watch)
+        finally:
+            self._stock.retire(runner)
         if verified.status is VerifyStatus.TASK_ERROR and not self._is_closed:
             with self._lease.share():
                 self._task.try_alone()
@@ -127,15 +133,15 @@ class Judge:
     def close(self) -> None:
         """End every process, also in the middle of an `examine`, and remove the judge's own files."""
         self._is_closed = True
-        for child in (self._waiting, self._examined):
-            if child is not None:
-                child.close()
-        self._waiting = self._examined = None
+        if self._examined is not None:
+            self._examined.close()
+            self._examined = None
         self._task.forget()
         if self._warming is not None:
             self._warming.abandon(timeout_s=_END_TIMEOUT_S)
             self._task.forget()
-        self._folder.cleanup()
+        if self._owns_stock:
+            self._stock.close()
 
     def __enter__(self) -> Self:
         """The judge itself."""
@@ -148,6 +154,9 @@ class Judge:
         self.close()
 
     def _check_task(self) -> TaskResult:
+        if self._task.is_open and self._task.result is not None:
+            return self._task.result
+        self._task.wait()
         with self._lease.share():
             return self._task.check()
 
@@ -166,13 +175,12 @@ class Judge:
             warming.finish()
 
     def _examine_on(
-        self, runner: ChildProcess, artifact: Artifact, *, profile: bool
+        self, runner: ChildProcess, artifact: Artifact, *, profile: bool, watch: Stopwatch
     ) -> tuple[VerifyResult, ProfileResult | None]:
         threads_before = runner.count_threads()
-        folder = runner.hand_over(artifact.folder / "model_new.py").parent
-        library = str(runner.hand_over(artifact.library)) if artifact.library else None
         try:
-            runner.ask(Load(folder=str(folder), library=library), Done, timeout_s=_LOAD_TIMEOUT_S)
+            with watch.time("load"):
+                _load(runner, artifact)
         except ChildError as error:
             return describe_failure(error, "load"), None
         reference = self._task.child
@@ -184,11 +192,11 @@ class Judge:
             takes_turns=self._policy.has(Layer.TURNS),
         )
         try:
-            with self._lease.share():
+            with _hold(self._lease.share(), watch), watch.time("verify"):
                 verified = Verifier(session, self._task.opened.arguments, policy=self._policy).run()
             if not profile or verified.status is not VerifyStatus.OK:
                 return verified, None
-            with self._lease.take():
+            with _hold(self._lease.take(), watch), watch.time("profile"):
                 return verified, self._profile(session)
         finally:
             session.close()
@@ -223,14 +231,20 @@ class Judge:
             memory_bytes=self._task.allow_bytes() // 2,
         )
 
-    def _start(self, program: str, cache: Path | None = None) -> ChildProcess:
-        return ChildProcess(
-            program,
-            sandbox=self._sandbox,
-            target=self._target,
-            folder=Path(self._folder.name),
-            cache=cache,
-        )
+
+def _load(runner: ChildProcess, artifact: Artifact) -> None:
+    folder = runner.hand_over(artifact.folder / "model_new.py").parent
+    library = str(runner.hand_over(artifact.library)) if artifact.library else None
+    runner.ask(Load(folder=str(folder), library=library), Done, timeout_s=_LOAD_TIMEOUT_S)
+
+
+@contextmanager
+def _hold(lease: AbstractContextManager[None], watch: Stopwatch) -> Iterator[None]:
+    """Hold a lease, and note how long it was waited for."""
+    with ExitStack() as stack:
+        with watch.time("wait"):
+            stack.enter_context(lease)
+        yield
 
 
 def _describe_refusal(result: TaskResult) -> VerifyResult:

@@ -60,7 +60,7 @@ class ChildProcess:
         sandbox: Sandbox,
         target: Target,
         folder: Path,
-        cache: Path | None = None,
+        compiles: bool = False,
     ) -> None:
         """Start `python -m program` with one end of a socket, and its log in `folder`.
 
@@ -69,19 +69,24 @@ class ChildProcess:
             sandbox: how to contain it.
             target: decides whether it sees a GPU.
             folder: the judge's own folder, of which the child sees only what `hand_over` puts there.
-            cache: where torch.compile keeps what it built; never for a child that meets a submission.
+            compiles: whether it has a folder for what torch.compile builds; no child that meets a submission
+                may see what another process left.
         """
-        name = program.rsplit(".", 1)[-1]
-        scratch, self._desk = (
-            Path(tempfile.mkdtemp(prefix=f"{name}-{what}-", dir=folder)) for what in ("scratch", "desk")
-        )
-        kept = [] if cache is None else [Mount(path=cache, writable=True)]
+        self._folder = Path(tempfile.mkdtemp(prefix=f"{program.rsplit('.', 1)[-1]}-", dir=folder))
+        scratch, self._desk = self._folder / "scratch", self._folder / "desk"
+        for part in (scratch, self._desk):
+            part.mkdir(mode=0o700)
+        self.cache = self._folder / "cache" if compiles else None
+        """Where what torch.compile builds lies, as long as the child is not closed."""
+        if self.cache is not None:
+            self.cache.mkdir(mode=0o700)
+        kept = [] if self.cache is None else [Mount(path=self.cache, writable=True)]
         self._process = WiredProcess(
             [program],
             sandbox=sandbox,
             target=target,
             scratch=scratch,
-            env=_build_environment(target, cache=cache),
+            env=_build_environment(target, cache=self.cache),
             mounts=[Mount(path=self._desk), *kept],
         )
         self._started: set[int] = set()
@@ -114,16 +119,13 @@ class ChildProcess:
         except PeerGoneError:
             raise self._diagnose() from None
         except PeerSilentError:
-            self.close()
-            raise ChildError("silent", f"no answer within {timeout_s:.0f} s", self._read_log()) from None
+            raise self._end("silent", f"no answer within {timeout_s:.0f} s") from None
         except ProtocolError as error:
-            self.close()
-            raise ChildError("crashed", f"the process broke the protocol: {error}") from None
+            raise self._end("crashed", f"the process broke the protocol: {error}") from None
         if isinstance(reply, Failed):
             raise ChildError("failed", reply.reason, reply.detail)
         if not isinstance(reply, expected):
-            self.close()
-            raise ChildError("crashed", f"the process answered {reply.kind} out of turn")
+            raise self._end("crashed", f"the process answered {reply.kind} out of turn")
         return reply
 
     def lend(self, box: Literal["inbox", "outbox"], mailbox: OwnMailbox) -> None:
@@ -166,9 +168,14 @@ class ChildProcess:
         """Whether it has ended."""
         return self._process.running.poll() is not None
 
-    def close(self) -> None:
+    def end(self) -> None:
         """Kill and reap; harmless when it is gone."""
         self._process.close()
+
+    def close(self) -> None:
+        """Kill, reap and remove its files; harmless when it is gone."""
+        self._process.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def __enter__(self) -> Self:
         """The child itself."""
@@ -184,14 +191,20 @@ class ChildProcess:
         deadline = time.monotonic() + _EXIT_GRACE_S
         while (status := self._process.running.poll()) is None and time.monotonic() < deadline:
             time.sleep(0.01)
-        self.close()
         if status is None:
-            return ChildError("crashed", "the process closed its connection", self._read_log())
+            return self._end("crashed", "the process closed its connection")
         number = -status if status < 0 else status - 128 if status > 128 else 0
         names = {s.value: s.name for s in signal.Signals}
         if number in names:
-            return ChildError("crashed", f"the process was ended by {names[number]}", self._read_log())
-        return ChildError("crashed", f"the process exited early with status {status}", self._read_log())
+            return self._end("crashed", f"the process was ended by {names[number]}")
+        return self._end("crashed", f"the process exited early with status {status}")
+
+    def _end(self, how: Literal["crashed", "silent"], reason: str) -> ChildError:
+        """Kill it, then take what it printed, which goes with its files."""
+        self._process.close()
+        error = ChildError(how, reason, self._read_log())
+        self.close()
+        return error
 
     def _read_log(self) -> str:
         try:

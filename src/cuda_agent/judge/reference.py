@@ -57,6 +57,7 @@ from cuda_agent.judge.protocol import (
     Stage,
     Warm,
 )
+from cuda_agent.judge.rehearsal import rehearse
 from cuda_agent.judge.replies import Called, Described, Done, Expected, TaskChecked, TaskOpened
 from cuda_agent.judge.result import TaskResult
 from cuda_agent.judge.tree import build_value, describe_value, map_tensors
@@ -387,7 +388,7 @@ def import_source(source: str) -> ModuleType:
 
 def main() -> None:
     """Answer the judge until it hangs up."""
-    child = Child(connect())
+    child = Child(connect(), rehearse=rehearse)
     child.serve(Reference(child).list_handlers())
 
 

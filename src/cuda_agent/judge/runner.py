@@ -16,8 +16,20 @@ import tvm_ffi
 
 from cuda_agent.judge.child import Child, Handler, connect
 from cuda_agent.judge.contestant import Lane
+from cuda_agent.judge.device import Device
 from cuda_agent.judge.mailbox import read_tensors
-from cuda_agent.judge.protocol import Call, Collect, Construct, Drop, Load, Mute, SetWeights, Stage
+from cuda_agent.judge.protocol import (
+    Call,
+    CallMode,
+    Collect,
+    Construct,
+    Contestant,
+    Drop,
+    Load,
+    Mute,
+    SetWeights,
+    Stage,
+)
 from cuda_agent.judge.replies import Called, Described, Done
 from cuda_agent.judge.tree import build_value
 
@@ -162,9 +174,20 @@ class Kernels(ModuleType):
         return call
 
 
+def rehearse(device: Device) -> None:
+    """Go once through what happens around a submission's forward."""
+    values = torch.ones(8, device=device.torch_device)
+    lane = Lane(torch.clone, device)
+    for mode in (CallMode.CHECK, CallMode.BATCH):
+        lane.stage_value((values,))
+        lane.call(Call(contestant=Contestant.CANDIDATE, mode=mode, poisoned=mode is CallMode.CHECK))
+        lane.drop()
+    values.int().add_(1).amax()
+
+
 def main() -> None:
     """Answer the judge until it hangs up."""
-    child = Child(connect())
+    child = Child(connect(), rehearse=rehearse)
     child.serve(Runner(child).list_handlers())
 
 

@@ -2,12 +2,11 @@
 
 import secrets
 from collections.abc import Callable
-from pathlib import Path
 
 import torch
 
-from cuda_agent.config import find_cache
 from cuda_agent.errors import InfrastructureError
+from cuda_agent.judge.compile_cache import keep_compiled, lend_compiled
 from cuda_agent.judge.gatekeeper import hint_at_dtype
 from cuda_agent.judge.inputs import VARIANTS
 from cuda_agent.judge.policy import JudgePolicy
@@ -19,7 +18,6 @@ from cuda_agent.judge.protocol import (
     Expect,
     OpenTask,
     Precompile,
-    Prepare,
     Warm,
 )
 from cuda_agent.judge.replies import Described, Done, Expected, Prepared, TaskChecked, TaskOpened
@@ -39,19 +37,19 @@ class TaskProcess:
     """One task's process, which stays warm between submissions, and what is known of the task."""
 
     def __init__(
-        self, task: Task, prepare: Prepare, *, policy: JudgePolicy, start: Callable[[Path], ChildProcess]
+        self, task: Task, target: Target, *, policy: JudgePolicy, start: Callable[[], ChildProcess]
     ) -> None:
         """Start nothing yet.
 
         Args:
             task: the reference.
-            prepare: how its process is made ready.
+            target: where it runs.
             policy: how strictly submissions will be judged.
-            start: starts the process, with a folder for what torch.compile builds.
+            start: gives a process that knows no task yet, whose first reply is still to be received.
         """
         self.task = task
         """The reference."""
-        self._prepare = prepare
+        self._target = target
         self._policy = policy
         self._start = start
         self._child: ChildProcess | None = None
@@ -79,6 +77,11 @@ class TaskProcess:
         return self._opened
 
     @property
+    def is_open(self) -> bool:
+        """Whether the process is there and knows its task."""
+        return self._opened is not None
+
+    @property
     def is_refused(self) -> bool:
         """Whether the task will never be judged; memory may be free, and a crash not come, the next time."""
         return self.result is not None and self.result.status is TaskStatus.FAULTY
@@ -86,8 +89,17 @@ class TaskProcess:
     def start(self) -> None:
         """Start it without waiting, up to where it would need the device for the task."""
         if self._child is None and not self.is_refused:
-            self._child = self._start(find_compile_cache(self.task))
-            self._child.send(self._prepare)
+            self._child = self._start()
+
+    def wait(self) -> None:
+        """Wait until the process has paid for its imports and its device.
+
+        Raises:
+            InfrastructureError: this machine could not even start it.
+        """
+        self.start()
+        if self._child is not None and self._prepared is None:
+            self._prepared = receive_prepared(self._child)
 
     def check(self) -> TaskResult:
         """Put the task before the gate and warm it: once, before any submission is loaded.
@@ -96,7 +108,7 @@ class TaskProcess:
             InfrastructureError: this machine could not even start the process.
         """
         if not self.is_refused and self._opened is None:
-            self.start()
+            self.wait()
             self.result = self._open(self.child)
             if not self.result.is_judged:
                 self.forget()
@@ -140,16 +152,21 @@ class TaskProcess:
 
     def forget(self) -> None:
         """End it; the next question starts another."""
-        if self._child is not None:
-            self._child.close()
+        child = self._child
+        if child is not None:
+            child.end()
+            if child.cache is not None and self._opened is not None:
+                keep_compiled(self.task, child.cache)
+            child.close()
         self._child = self._prepared = self._opened = None
 
     def allow_bytes(self) -> int:
         """How much memory the task may need, at present."""
-        return read_available_bytes(self._prepare.target) // _COPIES
+        return read_available_bytes(self._target) // _COPIES
 
     def _open(self, child: ChildProcess) -> TaskResult:
-        self._prepared = receive_prepared(child)
+        if child.cache is not None:
+            lend_compiled(self.task, child.cache)
         step = "could not be opened"
         try:
             request = OpenTask(source=self.task.source, memory_bytes=self.allow_bytes())
@@ -172,7 +189,7 @@ class TaskProcess:
             status=TaskStatus.DOES_NOT_FIT,
             reason=f"the task's inputs, weights and outputs take {needed_bytes / gib:.2f} GiB, and judging "
             f"needs about {_COPIES} times that; "
-            f"{read_available_bytes(self._prepare.target) / gib:.2f} GiB are free here",
+            f"{read_available_bytes(self._target) / gib:.2f} GiB are free here",
         )
 
 
@@ -198,19 +215,6 @@ def read_available_bytes(target: Target) -> int:
             if line.startswith("MemAvailable:"):
                 return int(line.split()[1]) * 1024
     raise InfrastructureError("/proc/meminfo does not say how much memory is available")
-
-
-def find_compile_cache(task: Task) -> Path:
-    """Where torch.compile keeps what it built for a task; each task has a folder of its own."""
-    folder = find_cache("inductor") / task.key
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InfrastructureError(
-            f"{folder}, where torch.compile keeps what it built, cannot be made ({error.strerror}): mend it, "
-            "or let XDG_CACHE_HOME name a folder that can be written"
-        ) from error
-    return folder
 
 
 def _blame(error: ChildError, step: str) -> TaskResult:

@@ -52,8 +52,7 @@ def run_trial(source: str) -> Trial:
             inputs = scope["get_inputs"]()
             with counter:
                 output = model(*inputs)
-    except (RuntimeError, ValueError, TypeError, IndexError, NotImplementedError, AssertionError,
-            AttributeError, ImportError, KeyError, ZeroDivisionError) as error:  # fmt: skip
+    except Exception as error:  # a library's own check may raise anything (see errors.py)
         raise TrialError(f"{type(error).__name__}: {error}".splitlines()[0][:200]) from error
     if not isinstance(output, torch.Tensor):
         raise TrialError(f"the output is a {type(output).__name__}, not a tensor")

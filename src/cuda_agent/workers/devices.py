@@ -11,6 +11,8 @@ from cuda_agent.workers.local import LocalWorker
 from cuda_agent.workers.worker import WorkerMaker
 
 MAX_HOST_WORKERS = 16
+CORES_OF_A_JUDGE = 3
+"""For the judge and its two processes, and for those that start meanwhile."""
 
 
 def plan_local_workers(
@@ -26,7 +28,8 @@ def plan_local_workers(
         per_device: workers for each GPU; they judge side by side, and take times one at a time.
     """
     cores = count_cores()
-    hosts = host_workers or max(1, min(MAX_HOST_WORKERS, cores - max(len(devices), 1)))
+    taken = CORES_OF_A_JUDGE * per_device * len(devices) or 1
+    hosts = host_workers or max(1, min(MAX_HOST_WORKERS, cores - taken))
     return {
         Tier.HOST: [_plan(served, name=f"host-{number}", visible="") for number in range(hosts)],
         Tier.DEVICE: [

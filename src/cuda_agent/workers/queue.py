@@ -4,11 +4,12 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from typing import NamedTuple
 
 from cuda_agent.workers.item import Answer, Outcome, Step, StepTimes, WorkItem
 
 PATIENCE_S = 60.0
-"""How long a step may wait because others suit the workers better."""
+"""How long a worker may stay with one affinity while a step that is nobody's waits as long."""
 
 
 class Errand:
@@ -47,6 +48,15 @@ class Errand:
         )
 
 
+class Claim(NamedTuple):
+    """What a worker is warm for."""
+
+    affinity: str
+    """Of the last errand that it took."""
+    since_s: float
+    """When it took the first of them."""
+
+
 class WaitingLine:
     """The errands that wait for one tier; any number of workers take from it."""
 
@@ -54,7 +64,7 @@ class WaitingLine:
         """Nobody waits."""
         self._errands: deque[Errand] = deque()
         self._changed = threading.Condition()
-        self._claimed: dict[str, str] = {}
+        self._claims: dict[str, Claim] = {}
         self._closed = False
 
     def put(self, errand: Errand, *, first: bool = False) -> None:
@@ -73,7 +83,7 @@ class WaitingLine:
                 self._changed.wait()
             errand = self._choose(worker)
             self._errands.remove(errand)
-            self._claimed[worker] = errand.item.affinity
+            self._claim(worker, errand.item.affinity)
             return errand
 
     def __len__(self) -> int:
@@ -91,7 +101,7 @@ class WaitingLine:
     def leave(self, worker: str) -> None:
         """A worker takes no more."""
         with self._changed:
-            self._claimed.pop(worker, None)
+            self._claims.pop(worker, None)
 
     def drain(self) -> list[Errand]:
         """Take everything that waits."""
@@ -106,13 +116,28 @@ class WaitingLine:
             self._closed = True
             self._changed.notify_all()
 
+    def _claim(self, worker: str, affinity: str) -> None:
+        held = self._claims.get(worker)
+        if held is None or held.affinity != affinity:
+            self._claims[worker] = Claim(affinity, time.monotonic())
+
     def _choose(self, worker: str) -> Errand:
-        """The oldest, unless another suits better: of the worker's own affinity, or of nobody's."""
+        """The oldest of the worker's own affinity, or of nobody's; to change costs seconds.
+
+        However long all of them have waited, workers go on so: they leave their own only for what is
+        nobody's, and after a while.
+        """
         oldest = self._errands[0]
-        if oldest.waited_s > PATIENCE_S or not oldest.item.affinity:
+        if not oldest.item.affinity:
             return oldest
-        own = self._claimed.get(worker)
-        others = {affinity for name, affinity in self._claimed.items() if name != worker}
-        mine = (errand for errand in self._errands if errand.item.affinity == own)
-        free = (errand for errand in self._errands if errand.item.affinity not in others)
-        return next(mine, None) or next(free, None) or oldest
+        own = self._claims.get(worker) or Claim("", time.monotonic())
+        others = {claim.affinity for name, claim in self._claims.items() if name != worker}
+        mine = self._find(lambda affinity: affinity == own.affinity)
+        free = self._find(lambda affinity: affinity not in others | {own.affinity})
+        if mine and free:
+            stayed_s = time.monotonic() - own.since_s
+            return free if min(free.waited_s, stayed_s) > PATIENCE_S else mine
+        return mine or free or oldest
+
+    def _find(self, fits: Callable[[str], bool]) -> Errand | None:
+        return next((errand for errand in self._errands if fits(errand.item.affinity)), None)
