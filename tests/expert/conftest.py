@@ -9,6 +9,9 @@ from tests.expert.zoo import ZOO
 from tests.expert.zoo_linear import ZOO_LINEAR
 from tests.expert.zoo_wide import ZOO_WIDE
 
+PARTS = {"plain": ZOO, "linear": ZOO_LINEAR, "wide": ZOO_WIDE}
+"""The zoo in parts, each of which is built at once."""
+
 
 class PlannedZoo(Mapping[str, Planned]):
     """Modules by name."""

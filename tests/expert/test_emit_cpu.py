@@ -10,6 +10,7 @@ from cuda_agent.expert.emit_cpu import emit_cpu, write_pointer
 from cuda_agent.expert.plan import Buffer, Role
 from cuda_agent.expert.schedule import Keep
 from tests.expert.built import Planned, build_library, check_against_reference
+from tests.expert.conftest import PARTS
 
 CHOICES = {
     "default": Choice(),
@@ -32,8 +33,10 @@ def find_wrong(planned: Mapping[str, Planned], folder: Path, *, choice: Choice) 
     return wrong
 
 
-def test_every_module_is_right(planned: Mapping[str, Planned], tmp_path: Path) -> None:
-    assert find_wrong(planned, tmp_path, choice=CHOICES["default"]) == {}
+@pytest.mark.parametrize("part", PARTS)
+def test_every_module_is_right(planned: Mapping[str, Planned], tmp_path: Path, part: str) -> None:
+    some = {name: planned[name] for name in PARTS[part]}
+    assert find_wrong(some, tmp_path, choice=CHOICES["default"]) == {}
 
 
 @pytest.mark.slow
