@@ -1,12 +1,18 @@
 """Run a plan in plain torch, element grids instead of loops: an independent reading of what a plan means."""
 
+import inspect
 from collections.abc import Callable
 from math import prod
 
 import torch
 
+from cuda_agent.expert.canonicalize import canonicalize
+from cuda_agent.expert.fuse import fuse_graph
 from cuda_agent.expert.ops import Lane
 from cuda_agent.expert.plan import Access, Kernel, Level, Operand, Plan, Product, Traversal, Value
+from cuda_agent.expert.rewrite import rewrite_graph
+from cuda_agent.expert.trace import trace_source
+from tests.expert.built import define
 
 DTYPES = {Lane.F32: torch.float64, Lane.F64: torch.float64, Lane.I64: torch.int64, Lane.BOOL: torch.bool}
 NAMES = {"div": "true_divide"}
@@ -127,3 +133,15 @@ def interpret(plan: Plan, tensors: dict[str, torch.Tensor]) -> list[torch.Tensor
     """Outputs of a plan in float64, given its sources by buffer name."""
     memory = Interpreter(plan, tensors).memory
     return [memory[name].reshape(plan.get_buffer(name).shape) for name in plan.outputs]
+
+
+def check_meaning(source: str) -> list[str]:
+    """See that the plan of a module of one output means what torch computes; the words of its graph."""
+    graph = rewrite_graph(canonicalize(trace_source(source)))
+    reference = define(source)
+    inputs = [value.double() for value in reference["get_inputs"]()]
+    names = [each.path for each in graph.sources]
+    given = dict(zip(inspect.signature(reference["Model"].forward).parameters, (None, *inputs), strict=True))
+    (got,) = interpret(fuse_graph(graph), {f"in{place}": given[name] for place, name in enumerate(names)})
+    torch.testing.assert_close(got, reference["Model"]()(*inputs))
+    return [node.op for node in graph.nodes]

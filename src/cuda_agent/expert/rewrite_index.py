@@ -125,7 +125,7 @@ def cut_runs(node: Node, name: str, *, shape: list[int], dim: int, runs: list[Ru
     """The nodes that put a dimension's runs one after the other, and the name of the last."""
     made: list[Node] = []
 
-    def add(op: str, args: dict[str, JsonValue], size: int) -> str:
+    def add(op: str, args: dict[str, JsonValue], *, size: int) -> str:
         sizes = (*shape[:dim], size, *shape[dim + 1 :])
         made.append(
             Node(name=f"{node.name}_{dim}_{len(made)}", op=op, args=args, shape=sizes, dtype=node.dtype)
@@ -136,12 +136,12 @@ def cut_runs(node: Node, name: str, *, shape: list[int], dim: int, runs: list[Ru
     for start, step, length in runs:
         size, stride = (1, 1) if step == 0 else (length, step)
         args: dict[str, JsonValue] = {"input": {"ref": name}, "dim": dim, "start": start, "step": stride}
-        part = add("slice", args, size)
-        parts.append(part if size == length else add("expand", {"input": {"ref": part}}, length))
+        part = add("slice", args, size=size)
+        parts.append(part if size == length else add("expand", {"input": {"ref": part}}, size=length))
     if len(parts) == 1:
         return made, parts[0]
     refs: list[JsonValue] = [{"ref": part} for part in parts]
-    return made, add("cat", {"inputs": refs, "dim": dim}, sum(length for _, _, length in runs))
+    return made, add("cat", {"inputs": refs, "dim": dim}, size=sum(length for _, _, length in runs))
 
 
 def rewrite_indices(graph: Graph) -> Graph:
