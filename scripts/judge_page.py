@@ -4,10 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from cuda_agent.config import Record
-from cuda_agent.judge.policy import Layer
+from cuda_agent.report.judged import CaseResult, Race
 from cuda_agent.tasks.target import Target
-from scripts.self_comparison import Race, summarise_races
+from scripts.self_comparison import summarise_races
 
 HEAD = """# Judge report
 
@@ -18,40 +17,9 @@ the clock alone decides, with no more reward than honest work. An honest kernel 
 NOUNS = {"hacks": ("cheats", "caught", "missed"), "honest": ("honest kernels", "passed", "rejected")}
 
 
-class Row(Record):
-    """What the judge made of one case on one target."""
-
-    corpus: str
-    """`hacks` or `honest`."""
-    name: str
-    """The case's folder."""
-    kind: str
-    """Its class."""
-    mechanism: str
-    """What it does, in one line."""
-    source: str
-    """Where the idea was reported."""
-    target: Target
-    """Where it ran."""
-    without: tuple[Layer, ...] = ()
-    """Lines of defence that were switched off."""
-    expect: tuple[str, ...]
-    """Verdicts that are right."""
-    verdict: str
-    """The failed stage and its status, or `ok`."""
-    reward: float
-    """What it earned."""
-    is_right: bool
-    """Whether the verdict is one of the right ones, at no more reward than is right."""
-    reason: str
-    """The judge's own words."""
-    seconds: float
-    """Seconds it took."""
-
-
-def load_rows(results: Path) -> list[Row]:
+def load_rows(results: Path) -> list[CaseResult]:
     """The newest verdict of each case, by target and layers; files are named by their dates."""
-    newest: dict[tuple[object, ...], list[Row]] = {}
+    newest: dict[tuple[object, ...], list[CaseResult]] = {}
     for path in sorted(results.glob("*-judge-*.jsonl")):
         rows = load_file(path)
         for key in {(row.target, row.without) for row in rows}:
@@ -59,9 +27,9 @@ def load_rows(results: Path) -> list[Row]:
     return [row for rows in newest.values() for row in rows]
 
 
-def load_file(path: Path) -> list[Row]:
+def load_file(path: Path) -> list[CaseResult]:
     """The verdicts of one file."""
-    return [Row.model_validate_json(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [CaseResult.model_validate_json(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def load_races(results: Path) -> list[Race]:
@@ -74,7 +42,7 @@ def load_races(results: Path) -> list[Race]:
     return [race for races in newest.values() for race in races]
 
 
-def render_page(rows: Sequence[Row], races: Sequence[Race]) -> str:
+def render_page(rows: Sequence[CaseResult], races: Sequence[Race]) -> str:
     """The whole page."""
     whole = [row for row in rows if not row.without]
     parts = [HEAD]
@@ -88,7 +56,7 @@ def render_page(rows: Sequence[Row], races: Sequence[Race]) -> str:
     return "\n".join(part.rstrip("\n") + "\n" for part in parts if part)
 
 
-def render_target(rows: Sequence[Row]) -> str:
+def render_target(rows: Sequence[CaseResult]) -> str:
     """One target: counts by class, who decided, and every wrong verdict."""
     parts = []
     for corpus, (noun, good, bad) in NOUNS.items():
@@ -108,7 +76,7 @@ def render_target(rows: Sequence[Row]) -> str:
     return "\n".join(parts)
 
 
-def render_layers(rows: Sequence[Row]) -> str:
+def render_layers(rows: Sequence[CaseResult]) -> str:
     """For each line of defence that was switched off, what only it catches and what only it rejects."""
     whole = {(row.target, row.corpus, row.name): row for row in rows if not row.without}
     lines = []
@@ -163,7 +131,7 @@ def render_table(head: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n"
 
 
-def _count_by_class(rows: Sequence[Row]) -> list[tuple[str, int, int]]:
+def _count_by_class(rows: Sequence[CaseResult]) -> list[tuple[str, int, int]]:
     kinds = sorted({row.kind for row in rows})
     return [
         (
@@ -175,7 +143,7 @@ def _count_by_class(rows: Sequence[Row]) -> list[tuple[str, int, int]]:
     ]
 
 
-def _describe(row: Row) -> tuple[str, str, str, str]:
+def _describe(row: CaseResult) -> tuple[str, str, str, str]:
     verdict = f"`{row.verdict}`" if row.verdict != "ok" else f"`ok`, reward {row.reward:g}"
     return f"`{row.name}`", row.mechanism, verdict, row.reason
 

@@ -25,11 +25,12 @@ import tyro
 from cuda_agent.cli.target import choose_target
 from cuda_agent.config import Record
 from cuda_agent.judge.policy import JudgePolicy, Layer
+from cuda_agent.report.judged import CaseResult
 from cuda_agent.sandbox.build import build_sandbox
 from cuda_agent.sandbox.protocol import Containment
 from cuda_agent.tasks.target import Target
 from cuda_agent.workers.devices import list_gpus
-from scripts.judge_page import Row, load_file, load_races, load_rows, render_page
+from scripts.judge_page import load_file, load_races, load_rows, render_page
 from scripts.self_comparison import run_races
 from tests.judge_cases import HACKS, HONEST, Bench, Case, load_cases
 
@@ -65,7 +66,7 @@ class Options:
     """Run nothing, only write the page."""
 
 
-def run_cases(options: Options, target: Target, *, done: Collection[str] = ()) -> Iterator[Row]:
+def run_cases(options: Options, target: Target, *, done: Collection[str] = ()) -> Iterator[CaseResult]:
     """Put every case but those that are done before the judge, those of one task together."""
     cases = [(corpus.name, case) for corpus in (HACKS, HONEST) for case in load_cases(corpus)]
     chosen = [
@@ -87,7 +88,9 @@ def run_cases(options: Options, target: Target, *, done: Collection[str] = ()) -
         yield row
 
 
-def _run_groups(groups: list[list[tuple[str, Case]]], options: Options, target: Target) -> Iterator[Row]:
+def _run_groups(
+    groups: list[list[tuple[str, Case]]], options: Options, target: Target
+) -> Iterator[CaseResult]:
     """The rows of all groups, as they come."""
     end = time.monotonic() + 60 * options.minutes
     run = functools.partial(run_group, without=options.without, target=target, end=end)
@@ -120,7 +123,10 @@ def _take_device(devices: "queue.Queue[str]") -> None:
 
 
 def _send_group(
-    run: Callable[..., Iterator[Row]], group: list[tuple[str, Case]], *, rows: "queue.Queue[Row | None]"
+    run: Callable[..., Iterator[CaseResult]],
+    group: list[tuple[str, Case]],
+    *,
+    rows: "queue.Queue[CaseResult | None]",
 ) -> None:
     for row in run(group):
         rows.put(row)
@@ -128,7 +134,7 @@ def _send_group(
 
 def run_group(
     group: list[tuple[str, Case]], *, without: tuple[Layer, ...], target: Target, end: float
-) -> Iterator[Row]:
+) -> Iterator[CaseResult]:
     """Put the cases of one task before one judge, as long as the monotonic clock has not come to `end`."""
     with Bench(build_sandbox(Containment.AUTO), JudgePolicy(without=without)) as bench:
         for corpus, case in group:
@@ -137,14 +143,14 @@ def run_group(
             yield try_case(bench, case, target, corpus=corpus).model_copy(update={"without": without})
 
 
-def try_case(bench: Bench, case: Case, target: Target, *, corpus: str) -> Row:
+def try_case(bench: Bench, case: Case, target: Target, *, corpus: str) -> CaseResult:
     """One case's verdict, and whether it is a right one."""
     started = time.monotonic()
     outcome = bench.try_case(case, target)
     is_right = outcome.verdict in case.expect
     if is_right and outcome.evaluation.failed_stage is None:
         is_right = outcome.reward <= case.max_reward
-    return Row(
+    return CaseResult(
         corpus=corpus,
         name=case.name,
         kind=case.kind,

@@ -15,6 +15,7 @@ from cuda_agent.environment.reward import is_faster
 from cuda_agent.judge.judge import Artifact, Judge
 from cuda_agent.judge.policy import JudgePolicy, Layer
 from cuda_agent.judge.result import ProfileStatus
+from cuda_agent.report.judged import Race
 from cuda_agent.sandbox.build import build_sandbox
 from cuda_agent.sandbox.protocol import Containment
 from cuda_agent.tasks.target import Target
@@ -25,7 +26,7 @@ SIZES = {
     Target.CUDA: (1 << 12, 1 << 18, 1 << 22, 1 << 26, 1 << 30),
 }
 """Elements: from about 1 ms to 100 ms on two cores, and from 3 us to a few ms on an H200."""
-REPEATS = {Target.CPU: 1, Target.CUDA: 8}
+REPEATS = 8
 """Operations in a row, so that the largest size takes long enough without more memory."""
 UNWATCHED = (Layer.RULES, Layer.SYMBOLS, Layer.GUARD, Layer.MUTE)
 
@@ -51,27 +52,6 @@ def get_inputs() -> list[torch.Tensor]:
 def get_init_inputs() -> list[object]:
     return []
 """
-
-
-class Race(Record):
-    """One race of the reference against itself."""
-
-    target: Target
-    """Where."""
-    elements: int
-    """Size of its input and output."""
-    status: ProfileStatus | None
-    """How timing ended; None when it was not reached."""
-    eager_ms: float = 0.0
-    """The reference's median time in milliseconds."""
-    ratio: float = 1.0
-    """Its time over its copy's."""
-    low: float = 1.0
-    """Lower end of the ratio's interval."""
-    high: float = 1.0
-    """Upper end of the ratio's interval."""
-    reason: str = ""
-    """Why it was not timed."""
 
 
 class RaceSummary(Record):
@@ -102,15 +82,14 @@ def run_races(count: int, target: Target) -> Iterator[Race]:
 
 
 def _race_size(count: int, elements: int, target: Target) -> Iterator[Race]:
-    repeats = REPEATS[target]
-    source = MODULE.format(name="Model", repeats=repeats) + INPUTS.format(elements=elements)
+    source = MODULE.format(name="Model", repeats=REPEATS) + INPUTS.format(elements=elements)
     task = Task(name=f"self-{elements}", source=source)
     policy = JudgePolicy(without=UNWATCHED)
     with (
         tempfile.TemporaryDirectory(prefix="race-") as folder,
         Judge(task, target=target, sandbox=build_sandbox(Containment.AUTO), policy=policy) as judge,
     ):
-        (Path(folder) / "model_new.py").write_text(MODULE.format(name="ModelNew", repeats=repeats))
+        (Path(folder) / "model_new.py").write_text(MODULE.format(name="ModelNew", repeats=REPEATS))
         for _ in range(count):
             yield _race(judge, Artifact(folder=Path(folder), library=None), elements, target=target)
 

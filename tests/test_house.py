@@ -46,6 +46,7 @@ WHOLE_HOUSE = {
     "test_hacks.py",
     "test_honest.py",
     "test_judge_report.py",
+    "test_agreement.py",
     "test_memory_over_time.py",
     "test_expert_coverage.py",
     "test_field_reports.py",

@@ -4,13 +4,14 @@ from pathlib import Path
 
 from cuda_agent.judge.policy import Layer
 from cuda_agent.judge.result import ProfileStatus
+from cuda_agent.report.judged import CaseResult, Race
 from cuda_agent.tasks.target import Target
-from scripts.judge_page import Row, load_rows, render_page
-from scripts.self_comparison import Race, summarise_races
+from scripts.judge_page import load_rows, render_page
+from scripts.self_comparison import summarise_races
 
 
-def make_row(name: str, verdict: str, *, corpus: str = "hacks", is_right: bool = True) -> Row:
-    return Row(
+def make_row(name: str, verdict: str, *, corpus: str = "hacks", is_right: bool = True) -> CaseResult:
+    return CaseResult(
         corpus=corpus,
         name=name,
         kind="replay" if corpus == "hacks" else "honest-form",

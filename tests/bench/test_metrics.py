@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cuda_agent.bench.estimate import Estimate
 from cuda_agent.bench.metrics import (
     Baseline,
-    Estimate,
     Population,
     Rule,
     choose_best,

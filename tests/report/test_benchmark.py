@@ -21,8 +21,17 @@ def test_recorded_rows_and_the_paper(recorded: Material) -> None:
 def test_tries_lead_to_their_episodes(recorded: Material) -> None:
     table = build_benchmark_page(recorded).tables["tries"]
     names = {f"{page.name}.html#kernel" for page in build_agent_pages(recorded)[1:]}
-    assert {row[-1] for row in table["rows"]} == names | {None}
+    column = [each["key"] for each in table["columns"]].index("href")
+    assert {row[column] for row in table["rows"]} == names | {None}
     assert all(len(row) == len(table["columns"]) for row in table["rows"])
+
+
+def test_a_column_without_a_value_is_left_out(recorded: Material) -> None:
+    keys = [each["key"] for each in build_benchmark_page(recorded).tables["tries"]["columns"]]
+    assert "level" not in keys
+    own = build_benchmark_page(Material(benches=(BenchFound(run="r", records=build_tries(5)),)))
+    keys = [each["key"] for each in own.tables["tries"]["columns"]]
+    assert ("level" in keys, "href" in keys, "reason" in keys) == (True, False, False)
 
 
 def test_levels_have_rows_of_their_own() -> None:

@@ -19,7 +19,8 @@ def test_histogram_counts_every_value_once() -> None:
     }
 
 
-def test_the_rest_is_one_bar() -> None:
-    chart = count_bars("t", ["a"] * 3 + ["b"] * 2 + ["c", "d"], caption="c", most=2)
-    assert chart.categories == ("a", "b", "2 others")
-    assert chart.series[0].ys == (3, 2, 2)
+def test_the_rest_is_told_and_dwarfs_no_bar() -> None:
+    chart = count_bars("t", ["a"] * 3 + ["b"] * 2 + ["c", "d"], caption="c.", most=2)
+    assert chart.categories == ("a", "b")
+    assert chart.series[0].ys == (3, 2)
+    assert chart.caption == "c. 2 further ones occur 2 times in all and are not drawn."

@@ -21,6 +21,14 @@ def test_edits_are_diffs(run_found: EpisodeFound) -> None:
     first = build_episode_page(run_found).data["turns"][0]["calls"][0]
     assert any(line.startswith("+class ModelNew") for line in first["diff"])
     assert "class ModelNew" not in first["rest"]
+    assert first["diff_lines"] == len(first["diff"]) == 26
+
+
+def test_a_change_that_is_cut_says_how_long_it_was(run_found: EpisodeFound) -> None:
+    calls = build_episode_page(run_found).data["turns"][0]["calls"]
+    assert [(len(call["diff"]), call["diff_lines"]) for call in calls if call["diff_lines"] > 400] == [
+        (400, 419)
+    ]
 
 
 def test_times_against_both_baselines(run_found: EpisodeFound) -> None:
@@ -31,7 +39,7 @@ def test_times_against_both_baselines(run_found: EpisodeFound) -> None:
     assert times["candidate_ms"] == final.profile.candidate.median_ms  # type: ignore[union-attr]
     assert times["over_compiled"]["low"] == final.profile.over_compiled.low  # type: ignore[union-attr]
     chart = build_episode_page(run_found).charts["calls"]
-    assert [series.name for series in chart.series] == ["candidate", "eager", "torch.compile"]
+    assert [series.name for series in chart.series] == ["kernel", "eager", "torch.compile"]
     assert len(chart.series[0].xs) == len(final.profile.candidate.calls_ms)  # type: ignore[union-attr]
 
 
@@ -55,8 +63,18 @@ def test_without_episodes_a_sentence_says_so() -> None:
     assert "No finished episode" in page.missing[0]
 
 
-def test_names_are_harmless_and_each_its_own() -> None:
-    name = name_episode("run", "../../etc/passwd\x00<b>", number=0)
-    assert re.fullmatch(r"episode-[A-Za-z0-9_-]+", name)
-    assert name != name_episode("run", "../../etc/passwd\x00<i>", number=0)
-    assert name != name_episode("other", "../../etc/passwd\x00<b>", number=0)
+def test_names_are_harmless_and_each_its_own(run_found: EpisodeFound) -> None:
+    hostile = "../../etc/passwd\x00<b>"
+    trajectory = run_found.trajectory.model_copy(update={"task_id": hostile})
+    other = run_found.trajectory.model_copy(update={"task_id": "../../etc/passwd\x00<i>"})
+    found = (
+        EpisodeFound(run="run", trajectory=trajectory),
+        EpisodeFound(run="run", trajectory=other),
+        EpisodeFound(run="other", trajectory=trajectory),
+        EpisodeFound(run="run", trajectory=trajectory, step=0),
+        EpisodeFound(run="run", trajectory=trajectory, step=1),
+        EpisodeFound(run="run", trajectory=trajectory, step=1, sample=1),
+    )
+    names = set(map(name_episode, found))
+    assert len(names) == len(found)
+    assert all(re.fullmatch(r"episode-[A-Za-z0-9_-]+", name) for name in names)

@@ -18,6 +18,15 @@ def test_counts_of_the_recorded_sweeps(recorded: Material) -> None:
     assert len(page.tables["cases"]["rows"]) == len(recorded.cases)
 
 
+def test_what_went_wrong_stands_first(recorded: Material) -> None:
+    table = build_judge_page(recorded).tables["cases"]
+    column = [each["key"] for each in table["columns"]].index("is_right")
+    verdicts = [row[column] for row in table["rows"]]
+    wrong = sum(not case.is_right for case in recorded.cases)
+    assert verdicts == ["no"] * wrong + ["yes"] * (len(verdicts) - wrong)
+    assert wrong
+
+
 def test_noise_of_identical_code() -> None:
     races = (
         Race(

@@ -8,7 +8,8 @@ from cuda_agent.bench.load import write_records
 from cuda_agent.config import Config
 from cuda_agent.errors import UserError
 from cuda_agent.report.load import load_material
-from cuda_agent.report.material import Material
+from cuda_agent.report.material import EpisodeFound, Material
+from cuda_agent.rl.training import SampleRecord, StepRecord
 from cuda_agent.rundir import RunDir
 from tests.report.conftest import FATES, RESULTS, RUN, build_tries
 
@@ -54,6 +55,20 @@ def test_training_in_a_run_and_by_itself(training_log: Path, tmp_path: Path) -> 
     in_a_run = load_material([tmp_path / "run"]).trainings[0]
     assert (in_a_run.run, len(in_a_run.steps)) == ("run", 1000)
     assert in_a_run.steps == by_itself.steps
+
+
+def test_samples_of_training_are_its_episodes(run_found: EpisodeFound, tmp_path: Path) -> None:
+    with RunDir.create(tmp_path / "run", Config()) as run:
+        for step in (0, 10):
+            run.append("metrics.jsonl", StepRecord(step=step, seconds=1.0, metrics={"actor/entropy": 0.1}))
+            run.append("samples.jsonl", SampleRecord(step=step, trajectory=run_found.trajectory))
+    for path in (tmp_path / "run", tmp_path):
+        found = load_material([path])
+        assert [(each.run, each.step) for each in found.episodes] == [("run", 0), ("run", 10)]
+        assert [each.run for each in found.trainings] == ["run"]
+    alone = load_material([tmp_path / "run" / "samples.jsonl"])
+    assert [each.step for each in alone.episodes] == [0, 10]
+    assert not alone.trainings
 
 
 def test_a_run_that_has_only_begun(tmp_path: Path) -> None:

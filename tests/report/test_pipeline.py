@@ -15,6 +15,7 @@ def test_funnel_of_the_recorded_run(recorded: Material) -> None:
     }
     assert all(row["reached"] - row["dropped"] == row["left"] for row in funnel)
     assert funnel[-1]["left"] == 30
+    assert all(row["asks"].endswith("?") for row in funnel)
     window = next(row for row in funnel if row["filter"] == "window")
     assert all("not 1 to 100 ms" in each["reason"] for each in window["reasons"])
 

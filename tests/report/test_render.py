@@ -2,11 +2,14 @@
 
 import html.parser
 import json
+import re
+
+import pytest
 
 from cuda_agent.report.build import build_pages
 from cuda_agent.report.material import Material
-from cuda_agent.report.render import Renderer, highlight_source
-from tests.report.conftest import HOSTILE
+from cuda_agent.report.render import Renderer, highlight_source, mark_code
+from tests.report.conftest import HOSTILE, KINDS, build_hostile
 
 ALLOWED_SCRIPTS = 2
 """The page's data, and the page's script."""
@@ -41,8 +44,11 @@ def read(text: str) -> Reader:
     return reader
 
 
-def test_hostile_text_is_text_on_every_page(hostile: Material) -> None:
+@pytest.mark.parametrize("kind", [*KINDS, "all"])
+def test_hostile_text_is_text_on_every_page(kind: str) -> None:
+    hostile = build_hostile(KINDS.get(kind, HOSTILE))
     pages = build_pages(hostile)
+    assert not [page.name for page in pages if page.is_empty]
     renderer = Renderer(pages[:1])
     for page in pages:
         text = renderer.render(page)
@@ -51,8 +57,7 @@ def test_hostile_text_is_text_on_every_page(hostile: Material) -> None:
         assert "img" not in reader.tags
         assert not [name for name, _ in reader.attributes if name.startswith("on") or name == "style"]
         assert " 49 " not in text
-        forbidden = set(text) & (set("\x00\x1b\u202e\u2028") | {chr(code) for code in range(0x80, 0xA0)})
-        assert not forbidden
+        assert all(each.isprintable() or each == "\n" for each in text)
         assert len(text.encode()) < 6_000_000
 
 
@@ -82,6 +87,18 @@ def test_links_lead_to_files_of_the_site(recorded: Material) -> None:
         reader = read(renderer.render(page))
         links = {value.partition("#")[0] for name, value in reader.attributes if name in ("href", "src")}
         assert links - {""} <= names
+
+
+def test_file_names_are_harmless_and_differ() -> None:
+    pages = [page for kind in KINDS.values() for page in build_pages(build_hostile(kind)) if not page.in_menu]
+    names = [page.name for page in pages]
+    assert len(set(names)) == len(names) == 2 * len(KINDS)
+    assert all(re.fullmatch(r"episode-[A-Za-z0-9_-]{0,75}", name) for name in names)
+
+
+def test_prose_has_code_and_nothing_else() -> None:
+    assert mark_code("see `a<b` & `c`, ``") == "see <code>a&lt;b</code> &amp; <code>c</code>, ``"
+    assert mark_code("`</code><script>`") == "<code>&lt;/code&gt;&lt;script&gt;</code>"
 
 
 def test_highlighted_source_is_escaped() -> None:

@@ -8,6 +8,8 @@ def test_machines_and_configurations(recorded: Material) -> None:
     page = build_system_page(recorded)
     devices = {each["device"] for each in page.data["machines"]}
     assert {"NVIDIA H200, 132 multiprocessors", "AMD EPYC, 2 threads"} <= devices
+    timed = next(each for each in page.data["machines"] if "H200" in each["device"])["ways"]
+    assert [way["method"].split(" for ")[0] for way in timed] == ["4 to 24 rounds of 1 to 5 calls"]
     (run,) = page.data["runs"]
     assert run["tasks"] == ["rotary", "focal_loss"]
     assert run["config"]["episode.policy"] == "expert"

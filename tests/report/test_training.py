@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from cuda_agent.report.load import load_material
-from cuda_agent.report.material import Material
+from cuda_agent.report.material import EpisodeFound, Material
 from cuda_agent.report.training import build_training_page
 from tests.report.conftest import write_training
 
@@ -31,7 +31,21 @@ def test_ablations_lie_over_each_other(training_log: Path, tmp_path: Path) -> No
     assert len({line.name for line in page.charts["seconds"].series}) == 4
 
 
+def test_samples_run_from_the_first_to_the_last(training_log: Path, run_found: EpisodeFound) -> None:
+    trainings = load_material([training_log]).trainings
+    episodes = tuple(
+        EpisodeFound(run=trainings[0].run, trajectory=run_found.trajectory, step=step) for step in range(23)
+    )
+    samples = build_training_page(Material(trainings=trainings, episodes=episodes)).data["samples"]
+    assert [each["step"] for each in samples] == [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22]
+    assert len({each["href"] for each in samples}) == 12
+    only = build_training_page(Material(trainings=trainings, episodes=episodes[:1])).data["samples"]
+    assert [each["step"] for each in only] == [0]
+
+
 def test_no_training_is_a_sentence() -> None:
     page = build_training_page(Material())
     assert page.is_empty
-    assert page.missing == ("No training run was found, so there are no curves; none has been recorded yet.",)
+    assert page.missing == (
+        "No training run was found, so there are no curves: `cuda-agent train` leaves them.",
+    )

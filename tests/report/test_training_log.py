@@ -1,8 +1,10 @@
 """A training run's figures as they are read."""
 
+import math
 from pathlib import Path
 
 from cuda_agent.report.training_log import is_training_log, load_training
+from cuda_agent.rl.training import StepRecord
 from tests.report.conftest import FATES
 
 
@@ -25,6 +27,14 @@ def test_other_names_of_the_step(tmp_path: Path) -> None:
     log.write_text('{"training/global_step": 7, "actor/entropy": 0.1}\n')
     assert is_training_log(log)
     assert load_training(log, "r").steps == ({"actor/entropy": 0.1, "step": 7.0},)
+
+
+def test_the_log_of_our_own_training(tmp_path: Path) -> None:
+    record = StepRecord(step=0, seconds=2.0, metrics={"critic/rewards/mean": 1.5, "floor/share": math.nan})
+    log = tmp_path / "metrics.jsonl"
+    log.write_text(record.model_dump_json() + "\n")
+    assert is_training_log(log)
+    assert load_training(log, "r").steps == ({"seconds": 2.0, "critic/rewards/mean": 1.5, "step": 0.0},)
 
 
 def test_what_is_no_log(tmp_path: Path) -> None:

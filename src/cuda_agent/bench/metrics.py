@@ -3,33 +3,25 @@
 Every function takes records in any order, counts every one of them, and refuses an empty set. A rate's
 denominator is all records, whatever their status. Speed-ups are ratios of median times, baseline over
 candidate. Where torch.compile cannot run a reference, its speed-up over torch.compile is that over eager.
-Intervals are percentile bootstraps over tasks: they say how much another sample of such tasks would move the
-number, and nothing about the machine.
+Intervals are of tasks, Wilson's for shares and percentile bootstraps for means: they say how much another
+sample of such tasks would move the number, and nothing about the machine.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import TypeAlias
 
 import numpy as np
 
 from cuda_agent.agent.estimators import compute_best_of_k as estimate_best_of_k
 from cuda_agent.agent.estimators import compute_pass_at_k as estimate_pass_at_k
+from cuda_agent.bench.estimate import Estimate, Numbers, estimate_share, estimate_statistic
 from cuda_agent.bench.record import BenchRecord
-from cuda_agent.config import Record
 from cuda_agent.environment.reward import compute_milestone, is_faster
 from cuda_agent.judge.policy import load_policy
 from cuda_agent.judge.result import Ratio
 
-RESAMPLES = 2000
-CONFIDENCE = 0.95
-SEED = 20260204
 FAST_P = (0.0, 0.5, 0.8, 1.0, 1.5, 2.0, 3.0, 5.0)
 """Which p a curve of fast_p is told at, unless asked otherwise."""
-
-Numbers: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.float64]]"
-Statistic: TypeAlias = Callable[[Numbers], Numbers]
-"""Reduces the last axis, one number a task, where NaN is a task without a correct solution."""
 
 
 class Baseline(StrEnum):
@@ -61,26 +53,13 @@ class Population(StrEnum):
     """Every task; where there is no correct solution the reference stays, at 1.0x."""
 
 
-class Estimate(Record):
-    """A number with its interval and what it is of."""
-
-    value: float
-    """The number itself."""
-    low: float
-    """Lower end of the bootstrap interval."""
-    high: float
-    """Upper end."""
-    n: int
-    """How many records it is over."""
-
-
 def compute_pass_rate(records: Sequence[BenchRecord]) -> Estimate:
     """Share of records that are correct: every stage passed, and timed.
 
     Raises:
         ValueError: there is no record.
     """
-    return _estimate([float(record.is_correct) for record in records], _mean)
+    return _share([record.is_correct for record in records])
 
 
 def compute_faster_rate(records: Sequence[BenchRecord], baseline: Baseline, *, rule: Rule) -> Estimate:
@@ -89,7 +68,7 @@ def compute_faster_rate(records: Sequence[BenchRecord], baseline: Baseline, *, r
     Raises:
         ValueError: there is no record.
     """
-    return _estimate([float(beats(record, baseline, rule=rule)) for record in records], _mean)
+    return _share([beats(record, baseline, rule=rule) for record in records])
 
 
 def beats(record: BenchRecord, baseline: Baseline, *, rule: Rule) -> bool:
@@ -115,7 +94,7 @@ def compute_fast_p(records: Sequence[BenchRecord], baseline: Baseline, *, p: flo
     if not p >= 0.0:
         raise ValueError(f"p must be 0 or more, got {p}")
     ratios = [read_ratio(record, baseline) for record in records]
-    return _estimate([float(ratio is not None and ratio.point > p) for ratio in ratios], _mean)
+    return _share([ratio is not None and ratio.point > p for ratio in ratios])
 
 
 def compute_mean_speedup(
@@ -134,8 +113,8 @@ def compute_mean_speedup(
     logs = [float("nan") if ratio is None else float(np.log(ratio.point)) for ratio in ratios]
     correct = sum(ratio is not None for ratio in ratios)
     if of is Population.ALL:
-        return _estimate(logs, _mean_speedup_of_all)
-    found = _estimate(logs, _mean_speedup_of_correct)
+        return estimate_statistic(logs, _mean_speedup_of_all)
+    found = estimate_statistic(logs, _mean_speedup_of_correct)
     return found.model_copy(update={"n": correct}) if correct else None
 
 
@@ -151,7 +130,7 @@ def compute_pass_at_k(tries: Sequence[BenchRecord], k: int) -> Estimate:
         estimate_pass_at_k(tries=len(group), passed=count, k=k)
         for group, count in zip(groups, passed, strict=True)
     ]
-    return _estimate(values, _mean)
+    return estimate_statistic(values, _mean)
 
 
 def compute_best_of_k(tries: Sequence[BenchRecord], k: int) -> Estimate:
@@ -161,7 +140,7 @@ def compute_best_of_k(tries: Sequence[BenchRecord], k: int) -> Estimate:
         ValueError: no task has as many tries, or k is below 1.
     """
     groups = [group for group in group_by_task(tries).values() if len(group) >= k]
-    return _estimate(
+    return estimate_statistic(
         [estimate_best_of_k(list(map(compute_record_reward, group)), k) for group in groups], _mean
     )
 
@@ -201,18 +180,10 @@ def read_ratio(record: BenchRecord, baseline: Baseline) -> Ratio | None:
     return record.over_eager if baseline is Baseline.EAGER else record.over_compiled
 
 
-def _estimate(values: Sequence[float], statistic: Statistic) -> Estimate:
-    """A statistic of one number a task, with its interval. Sorted first, so that order cannot matter."""
-    if not values:
-        raise ValueError("there is nothing to take a mean of: no record was given")
-    numbers = np.sort(np.asarray(values, dtype=float))
-    point = float(statistic(numbers))
-    drawn = np.random.default_rng(SEED).integers(0, len(numbers), (RESAMPLES, len(numbers)))
-    resampled = statistic(numbers[drawn])
-    known = resampled[np.isfinite(resampled)]
-    tail = (1.0 - CONFIDENCE) / 2.0
-    low, high = np.quantile(known, [tail, 1.0 - tail]) if len(known) else (point, point)
-    return Estimate(value=point, low=min(float(low), point), high=max(float(high), point), n=len(numbers))
+def _share(hits: Sequence[bool]) -> Estimate:
+    if not hits:
+        raise ValueError("there is nothing to take a share of: no record was given")
+    return estimate_share(sum(hits), len(hits))
 
 
 def _mean(values: Numbers) -> Numbers:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from cuda_agent.agent.estimators import list_ks
+from cuda_agent.bench.estimate import Estimate
 from cuda_agent.bench.metrics import (
     FAST_P,
     Baseline,
-    Estimate,
     Population,
     Rule,
     choose_best,

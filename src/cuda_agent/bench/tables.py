@@ -9,7 +9,8 @@ import pyarrow
 import pyarrow.parquet
 
 from cuda_agent.bench.compare import Comparison, Verdict
-from cuda_agent.bench.metrics import Baseline, Estimate, Rule
+from cuda_agent.bench.estimate import Estimate
+from cuda_agent.bench.metrics import Baseline, Rule
 from cuda_agent.bench.protocols import Opinion, Pairing
 from cuda_agent.bench.published import Published
 from cuda_agent.bench.record import BenchRecord

@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from cuda_agent.bench.estimate import Estimate, estimate_share
 from cuda_agent.bench.load import load_records
-from cuda_agent.bench.metrics import Baseline, Estimate, Rule, beats, choose_best
+from cuda_agent.bench.metrics import Baseline, Rule, beats, choose_best
 from cuda_agent.bench.record import BenchRecord
-from cuda_agent.bench.share import estimate_share
 from cuda_agent.cli.exit_code import ExitCode
 from cuda_agent.errors import UserError
 from cuda_agent.printable import make_printable

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cuda_agent.bench.estimate import Estimate
 from cuda_agent.bench.metrics import (
     FAST_P,
     Baseline,
-    Estimate,
     Population,
     Rule,
     choose_best,
@@ -21,8 +21,9 @@ from cuda_agent.report.material import Material
 from cuda_agent.report.page import Page
 
 COLUMNS = (
-    ("run", "run", "text"),
     ("place", "task", "text"),
+    ("href", "episode", "link"),
+    ("run", "run", "text"),
     ("level", "level", "number"),
     ("policy", "policy", "text"),
     ("status", "status", "text"),
@@ -31,10 +32,9 @@ COLUMNS = (
     ("over_eager", "over eager", "ratio"),
     ("over_compiled", "over compile", "ratio"),
     ("share_of_floor", "of floor", "percent"),
-    ("reason", "reason", "text"),
-    ("href", "episode", "link"),
+    ("reason", "reason", "long"),
 )
-"""Columns of the table of tries: key, heading, and how a cell is written."""
+"""Columns of the table of tries: key, heading, and how a cell is written; empty ones are left out."""
 REASON_CHARACTERS = 200
 NOT_RECORDED = "not recorded"
 """The policy of an evaluation that was kept by itself."""
@@ -48,7 +48,8 @@ def find_benches(material: Material) -> dict[str, tuple[BenchRecord, ...]]:
         record = build_record(found.evaluation, policy=NOT_RECORDED)
         own = loose.setdefault(found.run, [])
         own.append(record.model_copy(update={"number": sum(each.task_id == record.task_id for each in own)}))
-    return benches | {run: tuple(records) for run, records in loose.items() if run not in benches}
+    everything = benches | {run: tuple(records) for run, records in loose.items() if run not in benches}
+    return dict(sorted(everything.items()))
 
 
 def build_benchmark_page(material: Material) -> Page:
@@ -56,12 +57,7 @@ def build_benchmark_page(material: Material) -> Page:
     benches = find_benches(material)
     rows = {run: summarise(records) for run, records in benches.items()}
     claimed = load_published()
-    missing = [] if benches else ["No judged submission was found, so only the published rows are here."]
-    if benches and not any(record.level for records in benches.values() for record in records):
-        missing.append(
-            "No run over the levels of KernelBench was found: what was measured stands under `all`, over its "
-            "own tasks, and is not comparable with the published rows."
-        )
+    missing = () if benches else ("No judged submission was found, so only the published rows are here.",)
     return Page(
         name="benchmark",
         template="benchmark",
@@ -69,11 +65,12 @@ def build_benchmark_page(material: Material) -> Page:
         lead="How many tasks are solved, how many faster than the baselines, and by how much.",
         data={
             "rows": [_describe_row(run, row) for run, found in rows.items() for row in found],
+            "has_levels": any(record.level for records in benches.values() for record in records),
             "claimed": claimed.model_dump(mode="json"),
         },
         charts=_build_charts(benches, rows),
         tables={"tries": _build_table(material, benches)} if benches else {},
-        missing=tuple(missing),
+        missing=missing,
         is_empty=not benches,
     )
 
@@ -131,7 +128,7 @@ def _build_curves(rows: Mapping[str, Sequence[Row]]) -> Chart:
         kind=ChartKind.LINES,
         title="fast_p over torch.compile",
         caption="Share of all tasks that are right and more than p times as fast as torch.compile; at p = 0 "
-        "the pass rate. Each task's best try; intervals are 95 % bootstraps over tasks.",
+        "the pass rate. Each task's best try; intervals are of 95 %, over tasks.",
         series=tuple(series),
         x_label="p",
         y_label="% of tasks",
@@ -183,7 +180,8 @@ def _build_roofline(best: Mapping[str, Sequence[BenchRecord]]) -> Chart:
         kind=ChartKind.SCATTER,
         title="Each task against the roofline",
         caption="How near a kernel comes to the least time that its device needs to read the inputs and "
-        "weights and write the outputs; at 100 % nothing is left to gain. "
+        "weights and write the outputs, by the bandwidth of a copy that the judge timed; at 100 % nothing is "
+        "left to gain. Above it the kernel did better than that copy: from caches, or on a busy machine. "
         f"n = {sum(len(each.xs) for each in series)}.",
         series=tuple(series),
         x_label="floor, ms",
@@ -202,10 +200,9 @@ def _tell(record: BenchRecord) -> str:
 
 def _build_table(material: Material, benches: Mapping[str, Sequence[BenchRecord]]) -> dict[str, Any]:
     pages = {
-        (each.run, each.trajectory.task_id, each.trajectory.episode): name_episode(
-            each.run, each.trajectory.task_id, number=each.trajectory.episode
-        )
+        (each.run, each.trajectory.task_id, each.trajectory.episode): name_episode(each)
         for each in material.episodes[:SHOWN_EPISODES]
+        if each.step is None
     }
     rows = []
     for run, records in benches.items():
@@ -213,8 +210,9 @@ def _build_table(material: Material, benches: Mapping[str, Sequence[BenchRecord]
             page = pages.get((run, each.task_id, each.number))
             rows.append(
                 [
-                    run,
                     each.place,
+                    f"{page}.html#kernel" if page else None,
+                    run,
                     each.level or None,
                     each.policy,
                     each.status.value,
@@ -224,8 +222,10 @@ def _build_table(material: Material, benches: Mapping[str, Sequence[BenchRecord]
                     each.over_compiled.point if each.over_compiled else None,
                     each.share_of_floor,
                     each.reason[:REASON_CHARACTERS],
-                    f"{page}.html#kernel" if page else None,
                 ]
             )
-    columns = [{"key": key, "title": title, "form": form} for key, title, form in COLUMNS]
-    return {"columns": columns, "rows": rows}
+    # Whoever looks for an episode finds it without sorting.
+    rows.sort(key=lambda row: row[1] is None)
+    filled = [index for index in range(len(COLUMNS)) if any(row[index] not in (None, "") for row in rows)]
+    columns = [dict(zip(("key", "title", "form"), COLUMNS[index], strict=True)) for index in filled]
+    return {"columns": columns, "rows": [[row[index] for index in filled] for row in rows]}

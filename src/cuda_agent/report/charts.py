@@ -114,9 +114,9 @@ def build_histogram(title: str, values: Sequence[float], *, edges: Sequence[floa
 
 
 def count_bars(title: str, items: Iterable[str], *, caption: str, most: int = 20) -> Chart:
-    """How often each item occurs, the commonest first; the rest beyond `most` as one bar."""
+    """How often each item occurs, the commonest first; the rest beyond `most` is told in the caption."""
     counts = Counter(items).most_common()
     shown = {name: float(count) for name, count in counts[:most]}
     if rest := sum(count for _, count in counts[most:]):
-        shown[f"{len(counts) - most} others"] = float(rest)
+        caption += f" {len(counts) - most} further ones occur {rest} times in all and are not drawn."
     return build_bars(title, {"count": shown}, caption=caption)

@@ -49,9 +49,13 @@ def build_agent_pages(material: Material) -> list[Page]:
     return [overview, *pages]
 
 
-def name_episode(run: str, task_id: str, *, number: int) -> str:
+def name_episode(found: EpisodeFound) -> str:
     """The name of an episode's page: harmless as a file's name and in a link, and no other episode's."""
-    digest = hashlib.sha256(f"{run}\n{task_id}\n{number}".encode(errors="surrogatepass")).hexdigest()[:6]
+    task_id, number = found.trajectory.task_id, found.trajectory.episode
+    which = f"{found.run}\n{task_id}\n{number}"
+    if found.step is not None:
+        which += f"\n{found.step}\n{found.sample}"
+    digest = hashlib.sha256(which.encode(errors="surrogatepass")).hexdigest()[:6]
     readable = re.sub(r"[^A-Za-z0-9_-]+", "-", task_id)[:60].strip("-")
     return f"episode-{readable}-{number}-{digest}"
 
@@ -65,6 +69,7 @@ def build_episode_page(found: EpisodeFound) -> Page:
             "run": found.run,
             "task": trajectory.task_id,
             "number": trajectory.episode + 1,
+            "step": found.step,
             "policy": trajectory.policy,
             "target": trajectory.target.value,
             "reward": trajectory.reward,
@@ -81,12 +86,13 @@ def build_episode_page(found: EpisodeFound) -> Page:
         "files": [{"path": path, "text": text} for path, text in found.files.items()],
         "prompt": [{"role": each.role.value, "text": clip(each.content)} for each in trajectory.prompt],
     }
+    met = "" if found.step is None else f", met by step {found.step} of training"
     missing = () if found.files else ("The files of its submission were not kept, so no kernel is shown.",)
     return Page(
-        name=name_episode(found.run, trajectory.task_id, number=trajectory.episode),
+        name=name_episode(found),
         template="episode",
         title=trajectory.task_id,
-        lead=f"Episode {trajectory.episode + 1} of {found.run}, held by {trajectory.policy}.",
+        lead=f"Episode {trajectory.episode + 1} of {found.run}, held by {trajectory.policy}{met}.",
         data=data,
         charts=_build_charts(found),
         missing=missing,
@@ -121,7 +127,8 @@ def describe_turns(turns: Sequence[Turn], submissions: Sequence[SubmissionRecord
 
 def _describe_call(call: ToolCall, answer: Message | None, *, history: FileHistory) -> dict[str, Any]:
     text = "" if answer is None else answer.content
-    diff = [clip(line, LINE_CHARACTERS) for line in history.apply(call, text)[:DIFF_LINES]]
+    changed = history.apply(call, text)
+    diff = [clip(line, LINE_CHARACTERS) for line in changed[:DIFF_LINES]]
     text = clip(text)
     arguments = call.arguments
     if arguments is None:
@@ -130,6 +137,7 @@ def _describe_call(call: ToolCall, answer: Message | None, *, history: FileHisto
             "asked": clip(call.raw_arguments),
             "rest": "unreadable",
             "diff": [],
+            "diff_lines": 0,
             "answer": text,
         }
     command = arguments.get("command")
@@ -137,7 +145,14 @@ def _describe_call(call: ToolCall, answer: Message | None, *, history: FileHisto
     hidden = {*(OWN_TEXTS if diff else ()), *(("command",) if asked else ())}
     rest = {key: value for key, value in arguments.items() if value is not None and key not in hidden}
     told = " ".join(f"{key}={clip(str(value), 400)}" for key, value in rest.items())
-    return {"name": call.name, "asked": asked, "rest": told, "diff": diff, "answer": text}
+    return {
+        "name": call.name,
+        "asked": asked,
+        "rest": told,
+        "diff": diff,
+        "diff_lines": len(changed),
+        "answer": text,
+    }
 
 
 def describe_submission(submission: SubmissionRecord) -> dict[str, Any]:
@@ -189,7 +204,7 @@ def _build_charts(found: EpisodeFound) -> dict[str, Chart]:
     if profile is None or profile.candidate is None:
         return {}
     timings = [
-        ("candidate", profile.candidate),
+        ("kernel", profile.candidate),
         ("eager", profile.eager),
         ("torch.compile", profile.compiled),
     ]

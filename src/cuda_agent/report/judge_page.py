@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from cuda_agent.environment.reward import is_faster
+from cuda_agent.environment.reward import MARGIN, is_faster
 from cuda_agent.judge.result import ProfileStatus
 from cuda_agent.report.charts import Chart, ChartKind, Mark, Series, build_bars
 from cuda_agent.report.judged import CaseResult, Race
@@ -13,13 +13,13 @@ from cuda_agent.report.page import Page
 
 NOUNS = {"hacks": ("cheats", "stopped", "missed"), "honest": ("honest kernels", "passed", "rejected")}
 COLUMNS = (
-    ("target", "target", "text"),
-    ("corpus", "corpus", "text"),
     ("name", "case", "text"),
-    ("kind", "class", "text"),
     ("verdict", "verdict", "text"),
     ("is_right", "as it should", "text"),
-    ("mechanism", "what it does", "text"),
+    ("kind", "class", "text"),
+    ("corpus", "corpus", "text"),
+    ("target", "target", "text"),
+    ("mechanism", "what it does", "long"),
 )
 
 
@@ -137,7 +137,7 @@ def _build_races(races: Sequence[Race]) -> Chart:
         x_label="eager, ms",
         y_label="ratio",
         x_log=True,
-        marks=(Mark(axis="y", value=1 / 0.95, label="5 % faster"),),
+        marks=(Mark(axis="y", value=1 / (1 - MARGIN), label=f"{100 * MARGIN:g} % faster"),),
         unit="x",
     )
 
@@ -145,15 +145,15 @@ def _build_races(races: Sequence[Race]) -> Chart:
 def _build_table(cases: Sequence[CaseResult]) -> dict[str, Any]:
     rows = [
         [
-            case.target.value,
-            NOUNS[case.corpus][0] if case.corpus in NOUNS else case.corpus,
             case.name,
-            case.kind,
             case.verdict,
             "yes" if case.is_right else "no",
+            case.kind,
+            NOUNS[case.corpus][0] if case.corpus in NOUNS else case.corpus,
+            case.target.value,
             case.mechanism,
         ]
-        for case in cases
+        for case in sorted(cases, key=lambda case: case.is_right)
     ]
     columns = [{"key": key, "title": title, "form": form} for key, title, form in COLUMNS]
     return {"columns": columns, "rows": rows}

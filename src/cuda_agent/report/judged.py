@@ -1,11 +1,12 @@
 """Verdicts on the corpora of cheats and honest kernels, and races of the reference against itself.
 
-`scripts/judge_report.py` and `scripts/self_comparison.py` write these records; the fields are theirs.
+`scripts/judge_report.py` and `scripts/self_comparison.py` write these records, the pages read them.
 """
 
 from pydantic import ConfigDict
 
 from cuda_agent.config import Record
+from cuda_agent.judge.policy import Layer
 from cuda_agent.judge.result import ProfileStatus
 from cuda_agent.tasks.target import Target
 
@@ -24,20 +25,24 @@ class CaseResult(Record):
     """Its class."""
     mechanism: str
     """What it does, in one line."""
+    source: str
+    """Where the idea was reported."""
     target: Target
     """Where it ran."""
-    without: tuple[str, ...] = ()
+    without: tuple[Layer, ...] = ()
     """Lines of defence that were switched off."""
+    expect: tuple[str, ...]
+    """Verdicts that are right."""
     verdict: str
     """The failed stage and its status, or `ok`."""
     reward: float
     """What it earned."""
     is_right: bool
     """Whether the verdict is one of the right ones, at no more reward than is right."""
-    reason: str = ""
+    reason: str
     """The judge's own words."""
-    seconds: float = 0.0
-    """Seconds it took."""
+    seconds: float
+    """Seconds that the judge took."""
 
 
 class Race(Record):
@@ -59,3 +64,5 @@ class Race(Record):
     """Lower end of the ratio's interval."""
     high: float = 1.0
     """Upper end of the ratio's interval."""
+    reason: str = ""
+    """Why it was not timed."""

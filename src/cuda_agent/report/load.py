@@ -29,12 +29,14 @@ from cuda_agent.report.material import (
     Synthesis,
     Training,
 )
-from cuda_agent.report.training_log import is_training_log, load_training
+from cuda_agent.report.training_log import Sample, is_training_log, load_training
 from cuda_agent.rundir import CONFIG_NAME, read_records, read_saved_config
 from cuda_agent.synthesis.fate import Fate
 
 FATES = "fates.jsonl"
 """Where a synthesis keeps what became of its candidates."""
+SAMPLES = "samples.jsonl"
+"""Where training keeps some of the episodes that it met."""
 SHOWN_BYTES = 200_000
 """The most of one file of a submission that is shown."""
 
@@ -105,6 +107,8 @@ def _load_run(path: Path) -> Found:
     if fates := read_records(path / FATES, Fate):
         found["syntheses"] = (Synthesis(run=name, fates=fates),)
     found["trainings"] = tuple(_load_trainings(path, name))
+    for log in sorted([*path.glob(SAMPLES), *path.glob(f"*/{SAMPLES}")]):
+        found["episodes"] += _load_samples(log, _name_part(path, name, log=log))
     return found
 
 
@@ -118,8 +122,21 @@ def _load_trainings(path: Path, name: str) -> Iterator[Training]:
     """Each log of figures in a run's folder, or one stage's in a folder below."""
     for log in sorted([*path.glob("*.jsonl"), *path.glob("*/*.jsonl")]):
         if log.parent.name != LIVE and is_training_log(log):
-            part = log.parent.relative_to(path).as_posix()
-            yield load_training(log, name if part == "." else f"{name}/{part}")
+            yield load_training(log, _name_part(path, name, log=log))
+
+
+def _name_part(path: Path, name: str, *, log: Path) -> str:
+    """A run's name, with the folder of its part that a log lies in."""
+    part = log.parent.relative_to(path).as_posix()
+    return name if part == "." else f"{name}/{part}"
+
+
+def _load_samples(path: Path, name: str) -> tuple[EpisodeFound, ...]:
+    samples = read_records(path, Sample)
+    return tuple(
+        EpisodeFound(run=name, trajectory=each.trajectory, step=each.step, sample=number)
+        for number, each in enumerate(samples)
+    )
 
 
 def _read_files(path: Path, trajectory: Trajectory) -> dict[str, str]:
@@ -189,6 +206,7 @@ _FORMS: tuple[tuple[set[str], Callable[[Path], Found]], ...] = (
     ({"corpus", "verdict", "is_right"}, lambda path: {"cases": read_records(path, CaseResult)}),
     ({"elements", "ratio", "target"}, lambda path: {"races": read_records(path, Race)}),
     ({"turns", "stop_reason"}, _load_trajectories),
+    ({"step", "trajectory"}, lambda path: {"episodes": _load_samples(path, path.absolute().parent.name)}),
     ({"name", "evaluation"}, _load_named_evaluations),
     (
         {"task_id", "place", "status"},

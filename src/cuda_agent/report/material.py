@@ -32,6 +32,10 @@ class EpisodeFound(Record):
     """What happened."""
     files: dict[str, str] = {}
     """Text of the submission that counts, by path; empty where the run did not keep it."""
+    step: int | None = None
+    """The step of training that met it; None outside of training."""
+    sample: int = 0
+    """Which of a training run's samples it is, from 0: one step may meet a task several times."""
 
 
 class EpisodeUnderWay(Record):

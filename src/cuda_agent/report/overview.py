@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from cuda_agent.bench.metrics import Baseline, Estimate, Population, Rule
+from cuda_agent.bench.estimate import Estimate
+from cuda_agent.bench.metrics import Baseline, Population, Rule
 from cuda_agent.bench.record import BenchRecord
 from cuda_agent.bench.summary import build_row
 from cuda_agent.report.benchmark import find_benches

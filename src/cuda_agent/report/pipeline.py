@@ -12,6 +12,21 @@ from cuda_agent.synthesis.fate import Fate, Filter
 
 TIMES_MS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 SIMILARITIES = (0.0, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+ASKS = {
+    Filter.REPLY: "is the model's reply one program?",
+    Filter.PARSES: "is it in KernelBench's form?",
+    Filter.DUPLICATE: "is it new?",
+    Filter.LABEL: "does it hold the operators that it is said to?",
+    Filter.SIMILAR: "is it unlike KernelBench?",
+    Filter.STOCHASTIC: "does it draw no random numbers?",
+    Filter.EAGER: "does it run, in time and memory?",
+    Filter.DETERMINISTIC: "does it give the same twice?",
+    Filter.GATE: "is its output worth judging?",
+    Filter.REDUNDANT: "does every operator change something?",
+    Filter.WINDOW: "is it neither too fast nor too slow?",
+    Filter.COMPILE: "does torch.compile agree with eager?",
+}
+"""What each filter asks; a candidate is dropped by the first no."""
 EXAMPLES = 6
 """How many kept candidates are shown; of dropped ones one for each filter."""
 REASONS = 3
@@ -52,6 +67,7 @@ def build_funnel(fates: Sequence[Fate]) -> list[dict[str, Any]]:
         funnel.append(
             {
                 "filter": filter_.value,
+                "asks": ASKS[filter_],
                 "reached": left,
                 "dropped": len(dropped),
                 "left": left - len(dropped),

@@ -3,11 +3,12 @@
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from importlib.resources import files
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import CppLexer, PythonLexer
@@ -39,6 +40,7 @@ class Renderer:
         )
         self._environment.filters |= {
             "highlight": highlight_source,
+            "prose": mark_code,
             "ms": format_ms,
             "times": format_times,
             "percent": lambda value: f"{100 * value:.1f} %",
@@ -75,6 +77,11 @@ def highlight_source(text: str, path: str) -> Markup:
     """Source as HTML with the classes of pygments, which escapes it."""
     lexer = PythonLexer(stripnl=False) if path.endswith(".py") else CppLexer(stripnl=False)
     return Markup(highlight(text, lexer, HtmlFormatter(nowrap=True)))
+
+
+def mark_code(text: str) -> Markup:
+    """Text as HTML in which what stands between backticks is code; everything else is escaped."""
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def _inline_json(value: object) -> Markup:

@@ -1,5 +1,6 @@
 """The page of the system: devices, versions, clocks, configurations, and the commands to repeat it all."""
 
+import re
 import shlex
 from collections.abc import Iterator
 from typing import Any
@@ -33,21 +34,35 @@ def build_system_page(material: Material) -> Page:
 
 
 def _iterate_machines(material: Material) -> Iterator[dict[str, Any]]:
-    """Each device with its versions and its way to time, once, with the runs it was seen in."""
-    seen: dict[tuple[Any, ...], list[str]] = {}
+    """Each device with its versions once, with its ways to time and the runs that each was seen in."""
+    seen: dict[tuple[Any, ...], dict[str, list[str]]] = {}
     for run, evaluation in iterate_evaluations(material):
         profile = evaluation.profile
         if profile is not None and profile.device:
-            key = (profile.device, tuple(sorted(profile.versions.items())), profile.method)
-            seen.setdefault(key, []).append(run)
-    for (device, versions, method), runs in seen.items():
+            key = (profile.device, tuple(sorted(profile.versions.items())))
+            seen.setdefault(key, {}).setdefault(profile.method, []).append(run)
+    for (device, versions), methods in seen.items():
         yield {
             "device": device,
             "versions": dict(versions),
-            "method": method,
-            "runs": sorted(set(runs)),
-            "evaluations": len(runs),
+            "ways": _join_methods(methods),
         }
+
+
+def _join_methods(runs_by_method: dict[str, list[str]]) -> list[dict[str, Any]]:
+    """Ways to time that differ in their numbers alone are one, with the range of each number."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for method in runs_by_method:
+        groups.setdefault(tuple(re.split(r"[0-9]+", method)), []).append(method)
+    ways = []
+    for words, methods in groups.items():
+        columns = zip(*(map(int, re.findall(r"[0-9]+", method)) for method in methods), strict=True)
+        ends = [(min(column), max(column)) for column in columns]
+        ranges = [f"{low} to {high}" if low < high else str(low) for low, high in ends]
+        runs = [run for method in methods for run in runs_by_method[method]]
+        told = "".join(f"{word}{number}" for word, number in zip(words, [*ranges, ""], strict=True))
+        ways.append({"method": told, "runs": sorted(set(runs)), "evaluations": len(runs)})
+    return ways
 
 
 def _describe_run(run: SavedRun) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from cuda_agent.report.charts import Chart, ChartKind, Mark, Series
-from cuda_agent.report.episodes import name_episode
+from cuda_agent.report.episodes import SHOWN_EPISODES, name_episode
 from cuda_agent.report.material import EpisodeFound, Material, Training
 from cuda_agent.report.page import Page
 
@@ -12,35 +12,37 @@ FIGURES: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     (
         "reward",
         "Reward",
-        "mean reward of an episode",
+        "Mean reward of an episode",
         ("critic/rewards/mean", "critic/score/mean", "reward/mean"),
     ),
-    ("passed", "Pass rate", "share of episodes that are right", ("reward/pass_rate", "val-core/pass_rate")),
+    ("passed", "Pass rate", "Share of episodes that are right", ("reward/pass_rate", "val-core/pass_rate")),
     (
         "faster",
         "Faster than torch.compile",
-        "share of episodes",
+        "Share of episodes",
         ("reward/faster_rate", "reward/beats_compile_rate"),
     ),
     (
         "entropy",
         "Entropy",
-        "nats a token; a collapse shows here first",
+        "Nats a token; a collapse shows here first",
         ("actor/entropy", "actor/entropy_loss"),
     ),
-    ("kl", "KL", "mean of -log ratio between two updates", ("actor/ppo_kl",)),
-    ("clipped", "Clip share", "share of tokens whose ratio is clipped", ("actor/pg_clipfrac",)),
-    ("ratio_max", "Largest ratio", "new over old probability of a token", ("actor/ratio_max",)),
-    ("ratio_min", "Smallest ratio", "new over old probability of a token", ("actor/ratio_min",)),
+    ("kl", "KL", "Mean of -log ratio between two updates", ("actor/ppo_kl",)),
+    ("clipped", "Clip share", "Share of tokens whose ratio is clipped", ("actor/pg_clipfrac",)),
+    ("ratio_max", "Largest ratio", "New over old probability of a token", ("actor/ratio_max",)),
+    ("ratio_min", "Smallest ratio", "New over old probability of a token", ("actor/ratio_min",)),
     (
         "explained",
         "Explained variance",
         "1 is perfect, 0 no better than the mean",
         ("critic/vf_explained_var",),
     ),
-    ("length", "Episode length", "tokens of a response", ("response_length/mean",)),
-    ("cut", "Cut episodes", "share that ran into the length limit", ("response_length/clip_ratio",)),
-    ("turns", "Turns", "turns of an episode", ("num_turns/mean", "rollout/turns/mean")),
+    ("length", "Episode length", "Tokens of a response", ("response_length/mean",)),
+    ("cut", "Cut episodes", "Share that ran into the length limit", ("response_length/clip_ratio",)),
+    ("loss", "Loss", "What a stage of imitation makes small", ("train/loss",)),
+    ("turns", "Turns", "Turns of an episode", ("num_turns/mean", "rollout/turns/mean")),
+    ("step_seconds", "Time of a step", "Wall-clock seconds, saving left out", ("seconds",)),
 )
 """The curves that the page knows by name: key, title, what it means, and what it is called in a log."""
 PREFIXES = (
@@ -58,7 +60,7 @@ def build_training_page(material: Material) -> Page:
     missing = (
         ()
         if trainings
-        else ("No training run was found, so there are no curves; none has been recorded yet.",)
+        else ("No training run was found, so there are no curves: `cuda-agent train` leaves them.",)
     )
     return Page(
         name="training",
@@ -151,17 +153,20 @@ def _describe(training: Training) -> dict[str, Any]:
 
 
 def _choose_samples(episodes: Sequence[EpisodeFound], trainings: Sequence[Training]) -> list[dict[str, Any]]:
-    """Episodes of training runs, spread evenly over the order in which they were held."""
+    """Episodes of training runs, the first and the last and others spread evenly between them."""
     runs = {training.run.partition("/")[0] for training in trainings}
-    own = [each for each in episodes if each.run in runs]
-    chosen = own[:: max(1, len(own) // SAMPLES)][:SAMPLES]
+    own = [each for each in episodes[:SHOWN_EPISODES] if each.run.partition("/")[0] in runs]
+    count = min(len(own), SAMPLES)
+    chosen = [own[round(index * (len(own) - 1) / max(1, count - 1))] for index in range(count)]
     return [
         {
+            "run": each.run,
+            "step": each.step,
             "task": each.trajectory.task_id,
             "number": each.trajectory.episode + 1,
             "reward": each.trajectory.reward,
             "turns": len(each.trajectory.turns),
-            "href": f"{name_episode(each.run, each.trajectory.task_id, number=each.trajectory.episode)}.html",
+            "href": f"{name_episode(each)}.html",
         }
         for each in chosen
     ]

@@ -31,6 +31,8 @@ function widen([low, high], isLog, share) {
 }
 const isThere = (value, isLog) => value !== null && value !== undefined && Number.isFinite(value) && (!isLog || value > 0);
 const tone = index => index % 6;
+// The colours come round after six; the second time lines are broken and dots are square.
+const again = (chart, index) => index < 6 ? "" : chart.kind === "lines" ? " dash" : " square";
 const shorten = (text, most) => { const all = Array.from(text); return all.length > most ? all.slice(0, most - 1).join("") + "…" : text; };
 // The table under a chart, made when it is opened.
 function chartTable(chart) {

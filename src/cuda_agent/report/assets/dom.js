@@ -19,7 +19,7 @@ function format(value, unit) {
   if (value === null || value === undefined) return "–";
   const size = Math.abs(value);
   const whole = Number.isInteger(value) && size < 1e7;
-  const text = whole ? value.toLocaleString("en") : size !== 0 && (size < 1e-3 || size >= 1e7) ? value.toExponential(2) : Number(value.toPrecision(4)).toString();
+  const text = whole ? value.toLocaleString("en") : size !== 0 && (size < 1e-3 || size >= 1e7) ? Number(value.toPrecision(3)).toExponential() : Number(value.toPrecision(4)).toString();
   return text.replace("-", "−") + (unit || "");
 }
 function once(wait, action) {

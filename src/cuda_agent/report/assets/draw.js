@@ -18,7 +18,7 @@ function drawBars(chart, width) {
   return { svg, spots, byRow: true };
 }
 function drawPlane(chart, width) {
-  const left = 58, right = width - 14, top = 14, bottom = Math.round(Math.min(340, Math.max(220, width * 0.5)));
+  const left = 58, right = width - 14, top = chart.y_label ? 30 : 14, bottom = Math.round(Math.min(340, Math.max(220, width * 0.5)));
   const xs = chart.series.flatMap(each => each.xs.filter((_, index) => isThere(each.ys[index], chart.y_log)));
   const ys = chart.series.flatMap(each => [...each.ys, ...each.lows, ...each.highs]);
   const own = axis => chart.marks.filter(each => each.axis === axis).map(each => each.value);
@@ -29,15 +29,15 @@ function drawPlane(chart, width) {
   const svg = s("svg", { viewBox: `0 0 ${width} ${bottom + 40}` });
   for (const value of ticks(...yr, chart.y_log, 5)) svg.append(s("line", { x1: left, x2: right, y1: y(value), y2: y(value), class: "gridline" }), s("text", { x: left - 8, y: y(value) + 4, "text-anchor": "end", text: format(value) }));
   for (const value of ticks(...xr, chart.x_log, width < 500 ? 4 : 8)) svg.append(s("text", { x: x(value), y: bottom + 18, "text-anchor": "middle", text: format(value) }));
-  svg.append(s("line", { x1: left, x2: right, y1: bottom, y2: bottom, class: "axis" }), s("text", { x: right, y: bottom + 36, "text-anchor": "end", text: chart.x_label }));
+  svg.append(s("line", { x1: left, x2: right, y1: bottom, y2: bottom, class: "axis" }), s("text", { x: right, y: bottom + 36, "text-anchor": "end", text: chart.x_label }), s("text", { x: 0, y: 12, text: chart.y_label }));
   for (const mark of chart.marks) {
     if (mark.axis === "y") svg.append(s("line", { x1: left, x2: right, y1: y(mark.value), y2: y(mark.value), class: "mark" }), s("text", { x: right, y: y(mark.value) - 5, "text-anchor": "end", text: mark.label }));
     else if (mark.axis === "x") svg.append(s("line", { x1: x(mark.value), x2: x(mark.value), y1: top, y2: bottom, class: "mark" }), s("text", { x: x(mark.value) + 4, y: top + 10, text: mark.label }));
-    else { const a = Math.max(xr[0], yr[0]), b = Math.min(xr[1], yr[1]); if (a < b) svg.append(s("line", { x1: x(a), y1: y(a), x2: x(b), y2: y(b), class: "mark" }), s("text", { x: x(b) - 6, y: y(b) + 14, "text-anchor": "end", text: mark.label })); }
+    else { const a = Math.max(xr[0], yr[0]), b = Math.min(xr[1], yr[1]); if (a < b) svg.append(s("line", { x1: x(a), y1: y(a), x2: x(b), y2: y(b), class: "mark" }), s("text", { x: x(b) - 12, y: y(b) + 4, "text-anchor": "end", text: mark.label })); }
   }
   const spots = [];
   chart.series.forEach((series, index) => {
-    const dash = index > 5 ? " dash" : ""; let path = "", whiskers = "", pen = "M";
+    let path = "", whiskers = "", pen = "M";
     series.xs.forEach((value, at) => {
       const up = series.ys[at];
       if (!isThere(value, chart.x_log) || !isThere(up, chart.y_log)) { pen = "M"; return; }
@@ -48,7 +48,7 @@ function drawPlane(chart, width) {
       spots.push({ x: +px, y: +py, value, name: series.name, index, lines: isLines ? [`${series.name}: ${format(up, chart.unit)}${ends}`] : [series.notes[at] || series.name, `${format(value)} · ${format(up, chart.unit)}${ends}`] });
     });
     if (whiskers) svg.append(s("path", { d: whiskers, class: `whisker t${tone(index)}` }));
-    svg.append(s("path", { d: path, class: `${isLines ? "line" : "dots"} t${tone(index)}${dash}` }));
+    svg.append(s("path", { d: path, class: `${isLines ? "line" : "dots"} t${tone(index)}${again(chart, index)}` }));
   });
   return { svg, spots, byX: isLines, top, bottom };
 }
@@ -89,7 +89,7 @@ function drawChart(figure, chart) {
   draw();
   let width = plot.clientWidth;
   new ResizeObserver(once(60, () => { if (plot.clientWidth !== width) { width = plot.clientWidth; draw(); } })).observe(plot);
-  if (chart.series.length > 1) figure.querySelector(".plot").after(h("ul", { class: "legend" }, ...chart.series.map((each, index) => h("li", {}, h("i", { class: `b${tone(index)}` }), document.createTextNode(shorten(each.name, 60))))));
+  if (chart.series.length > 1) figure.querySelector(".plot").after(h("ul", { class: "legend" }, ...chart.series.map((each, index) => h("li", {}, h("i", { class: `b${tone(index)} ${chart.kind}${again(chart, index)}` }), document.createTextNode(shorten(each.name, 60))))));
   const details = figure.querySelector("details");
   details.addEventListener("toggle", () => { if (details.open && !details.querySelector("table")) details.append(chartTable(chart)); });
 }

@@ -5,12 +5,12 @@ function computeReward(ratios, isRight, margin) {
   const overEager = beats(ratios.eager, margin), overCompiled = beats(ratios.compiled, margin);
   return overEager && overCompiled ? 3 : overEager ? 2 : 1;
 }
-function explainReward(reward, ratios, isRight) {
+function explainReward(reward, ratios, isRight, margin) {
   if (!isRight) return "A check failed, so nothing else counts.";
-  const both = `${ratios.eager.toFixed(2)}x over eager, ${ratios.compiled.toFixed(2)}x over torch.compile`;
-  if (reward === 3) return `${both}: both beaten by more than 5 %.`;
-  if (reward === 2) return `${both}: eager is beaten by more than 5 %, torch.compile is not.`;
-  return `${both}: eager is not beaten by more than 5 %${beats(ratios.compiled, 0.05) ? ", and to beat torch.compile alone earns nothing" : ""}.`;
+  const more = `by more than ${format(100 * margin)} %`, both = `${ratios.eager.toFixed(2)}x over eager, ${ratios.compiled.toFixed(2)}x over torch.compile`;
+  if (reward === 3) return `${both}: both beaten ${more}.`;
+  if (reward === 2) return `${both}: eager is beaten ${more}, torch.compile is not.`;
+  return `${both}: eager is not beaten ${more}${beats(ratios.compiled, margin) ? ", and to beat torch.compile alone earns nothing" : ""}.`;
 }
 // The same draws every time (mulberry32, Box and Muller), so that a slider moves the figure and chance does not.
 function drawNormals(count) {
@@ -57,14 +57,14 @@ if (rewardPlace) {
     find("spread").textContent = `In the middle ${middle.toFixed(2)}, and 95 % lie between ${low.toFixed(2)} and ${high.toFixed(2)}`;
     const most = Math.max(1e-9, speedups.at(-1)), least = Math.min(0, speedups[0]), bins = Array(40).fill(0);
     speedups.forEach(each => bins[Math.min(39, Math.floor((each - least) / (most - least) * 40))]++);
-    const width = 400, x = scale(least, most, 0, width), tallest = Math.max(...bins);
-    find("histogram").replaceChildren(s("svg", { viewBox: "0 0 400 120", "aria-hidden": "true" }, ...bins.map((count, index) => s("rect", { x: index * 10 + 0.5, width: 9, y: 95 - 90 * count / tallest, height: 90 * count / tallest, class: "f0", rx: 1 })), s("line", { x1: 0, x2: 400, y1: 95, y2: 95, class: "axis" }), ...ticks(least, most, false, 5).map(value => s("text", { x: x(value), y: 112, "text-anchor": value === least ? "start" : "middle", text: format(value) }))));
+    const width = Math.max(260, find("histogram").clientWidth), bar = width / 40, x = scale(least, most, 0, width), tallest = Math.max(...bins);
+    find("histogram").replaceChildren(s("svg", { viewBox: `0 0 ${width} 120`, "aria-hidden": "true" }, ...bins.map((count, index) => s("rect", { x: index * bar + 0.5, width: bar - 1, y: 95 - 90 * count / tallest, height: 90 * count / tallest, class: "f0", rx: 1 })), s("line", { x1: 0, x2: width, y1: 95, y2: 95, class: "axis" }), ...ticks(least, most, false, 5).map(value => s("text", { x: x(value), y: 112, "text-anchor": value === least ? "start" : "middle", text: format(value) }))));
   }
   function show() {
     const state = read(), isRight = right.checked, reward = computeReward(state.ratios, isRight, margin);
     for (const name of ["candidate", "eager", "compiled"]) find(`out="${name}"`).textContent = `${state[name].toPrecision(3)} ms`;
     find('out="noise"').textContent = `${(100 * state.noise).toFixed(1)} %`;
-    find("number").textContent = String(reward).replace("-", "−"); find("why").textContent = explainReward(reward, state.ratios, isRight);
+    find("number").textContent = String(reward).replace("-", "−"); find("why").textContent = explainReward(reward, state.ratios, isRight, margin);
     find("raw").textContent = isRight ? `${state.ratios.compiled.toFixed(2)}` : "−1";
     drawRewards(state, isRight); drawNoise(state, isRight);
   }

@@ -4,7 +4,7 @@ const THEMES = ["auto", "light", "dark"], themeButton = document.getElementById(
 const remembered = { read() { try { return localStorage.getItem("theme"); } catch { return null; } }, keep(value) { try { localStorage.setItem("theme", value); } catch { /* for this page only */ } } };
 function setTheme(theme) {
   if (theme === "auto") delete document.documentElement.dataset.theme; else document.documentElement.dataset.theme = theme;
-  themeButton.textContent = { auto: "Auto", light: "Light", dark: "Dark" }[theme];
+  themeButton.textContent = { auto: "◐ Auto", light: "○ Light", dark: "● Dark" }[theme];
   themeButton.setAttribute("aria-label", `Colours: ${theme}. Change`);
 }
 let theme = THEMES.includes(remembered.read()) ? remembered.read() : "auto";

@@ -2,14 +2,13 @@
 const ROWS_SHOWN = 25;
 const CELLS = {
   text: value => h("td", { dir: "auto", class: String(value ?? "").length > 34 ? "long" : "", text: value ?? "" }),
+  long: value => h("td", { dir: "auto", class: "long", text: value ?? "" }),
   number: value => h("td", { class: "n", text: format(value) }),
   ratio: value => h("td", { class: "n", text: value === null ? "–" : `${value.toFixed(2)}x` }),
   percent: value => h("td", { class: "n", text: value === null ? "–" : `${(100 * value).toFixed(0)} %` }),
   link: value => h("td", {}, value && h("a", { href: value, text: "open" })),
 };
 function compareCells(a, b) {
-  if (a === null || a === undefined || a === "") return b === null || b === undefined || b === "" ? 0 : 1;
-  if (b === null || b === undefined || b === "") return -1;
   return typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true });
 }
 function showTable(place, table) {
@@ -18,9 +17,9 @@ function showTable(place, table) {
   const counts = table.columns.map((column, index) => column.form === "text" ? new Set(table.rows.map(row => row[index])) : new Set());
   const search = h("input", { type: "search", placeholder: "Filter", "aria-label": "Filter rows by text", oninput: once(80, event => { state.query = event.target.value.toLowerCase().trim(); state.page = 0; show(); }) });
   const picks = table.columns.map((column, index) => counts[index].size > 1 && counts[index].size <= 12 && h("select", { "aria-label": `Only this ${column.title}`, "data-pick": column.key, onchange: event => { state.picked[index] = event.target.value; state.page = 0; show(); } },
-    h("option", { value: "", text: `every ${column.title}` }), ...[...counts[index]].sort().map(text => h("option", { value: text, text: shorten(String(text), 40) }))));
+    h("option", { value: "", text: `${column.title}: all` }), ...[...counts[index]].sort().map(text => h("option", { value: text, text: shorten(String(text), 40) }))));
   const told = h("output", {}), body = h("tbody", {});
-  const heads = table.columns.map((column, index) => h("th", { class: ["text", "link"].includes(column.form) ? "" : "n", "data-key": column.key, scope: "col" }, h("button", { type: "button", text: column.title, onclick: () => { state.isDown = state.sort === index ? !state.isDown : column.form !== "text"; state.sort = index; state.page = 0; show(); } })));
+  const heads = table.columns.map((column, index) => h("th", { class: ["text", "long", "link"].includes(column.form) ? "" : "n", "data-key": column.key, scope: "col" }, h("button", { type: "button", text: column.title, onclick: () => { state.isDown = state.sort === index ? !state.isDown : !["text", "long"].includes(column.form); state.sort = index; state.page = 0; show(); } })));
   const before = h("button", { type: "button", text: "Previous", onclick: () => { state.page--; show(); } });
   const after = h("button", { type: "button", text: "Next", onclick: () => { state.page++; show(); } });
   function show() {
