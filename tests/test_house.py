@@ -49,6 +49,7 @@ WHOLE_HOUSE = {
     "test_agreement.py",
     "test_runs.py",
     "test_memory_over_time.py",
+    "test_expert_coverage.py",
     "test_field_reports.py",
     "test_venv_script.py",
     "test_kernel_header.py",  # kernel.h, which is no Python

@@ -29,7 +29,10 @@ from cuda_agent.expert.trace import trace_source
 EMULATOR = Path(__file__).parent / "emulator"
 LAUNCH = re.compile(r"(\w+)<<<(\d+), (\d+), 0, stream>>>\((.*)\);")
 FLAGS = ("-std=c++17", "-O1", "-march=native", "-fopenmp", "-fno-math-errno", "-fPIC", "-fvisibility=hidden")
-HEADS = {False: ("vec_math.h", "product.h"), True: ("device.h", "device_product.h", "cublas_product.h")}
+HEADS = {
+    False: ("vec_math.h", "special.h", "product.h", "traverse.h"),
+    True: ("device.h", "special.h", "device_product.h", "cublas_product.h", "device_traverse.h"),
+}
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,40 @@ def check_against_reference(
     assert pytree.tree_structure(eager) == pytree.tree_structure(got)
     triples = zip(*(pytree.tree_leaves(tree) for tree in (eager, got, exact)), strict=True)
     return max(compare(one, other, exact=wanted) for one, other, wanted in triples)
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """Plans in one library: what each computes of given inputs, beside torch."""
+
+    planned: Mapping[str, Planned]
+    library: tvm_ffi.Module
+
+    def check(self, name: str, *inputs: torch.Tensor) -> None:
+        """Compare every output with eager's and with float64's; the module must have no weights."""
+        one = self.planned[name]
+        model = define(one.source)["Model"]()
+        candidate = build_model_new(one, getattr(self.library, name), emulated=False)
+        wide = [value.double() if value.is_floating_point() else value for value in inputs]
+        with torch.no_grad():
+            eager, got, exact = model(*inputs), candidate(*inputs), model(*wide)
+        for each in zip(*(pytree.tree_leaves(tree) for tree in (eager, got, exact)), strict=True):
+            assert compare(each[0], each[1], exact=each[2]) < 1
+
+
+def compile_sources(sources: Mapping[str, str], folder: Path) -> Compiled:
+    """Plans of several programs, compiled at once."""
+    planned = {name: plan_source(source) for name, source in sources.items()}
+    return Compiled(planned, build_library(planned, folder, choice=Choice()))
+
+
+def draw_tensor(seed: int, shape: tuple[int, ...], *, scale: float) -> torch.Tensor:
+    """Numbers of some size, some of them zero, one or equal to their neighbours."""
+    generator = torch.Generator().manual_seed(seed)
+    drawn = torch.randn(shape, generator=generator) * scale
+    mark = torch.rand(shape, generator=generator)
+    drawn = torch.where(mark < 0.15, drawn.flip(0), drawn)
+    return torch.where(mark < 0.05, 0.0, torch.where(mark < 0.1, 1.0, drawn))
 
 
 def compare(eager: torch.Tensor, got: torch.Tensor, *, exact: torch.Tensor) -> float:

@@ -1,17 +1,24 @@
 """Run a plan in plain torch, element grids instead of loops: an independent reading of what a plan means."""
 
+import inspect
 from collections.abc import Callable
 from math import prod
 
 import torch
 
+from cuda_agent.expert.canonicalize import canonicalize
+from cuda_agent.expert.fuse import fuse_graph
 from cuda_agent.expert.ops import Lane
-from cuda_agent.expert.plan import Access, Kernel, Level, Operand, Plan, Product, Value
+from cuda_agent.expert.plan import Access, Kernel, Level, Operand, Plan, Product, Traversal, Value
+from cuda_agent.expert.rewrite import rewrite_graph
+from cuda_agent.expert.trace import trace_source
+from tests.expert.built import define
 
 DTYPES = {Lane.F32: torch.float64, Lane.F64: torch.float64, Lane.I64: torch.int64, Lane.BOOL: torch.bool}
 NAMES = {"div": "true_divide"}
 REDUCE: dict[str, Callable[..., torch.Tensor]] = {
     "reduce_sum": torch.sum, "reduce_amax": torch.amax, "reduce_amin": torch.amin,
+    "reduce_prod": torch.prod,
 }  # fmt: skip
 
 
@@ -26,6 +33,8 @@ class Interpreter:
         for step in plan.steps:
             if isinstance(step, Product):
                 self.multiply(step)
+            elif isinstance(step, Traversal):
+                self.go_along(step)
             else:
                 self.run(step)
 
@@ -33,6 +42,12 @@ class Interpreter:
         left = self.take(product.left, (product.batch, product.rows, product.depth))
         right = self.take(product.right, (product.batch, product.depth, product.cols))
         self.memory[product.out] = torch.bmm(left, right).reshape(-1)
+
+    def go_along(self, step: Traversal) -> None:
+        lines = self.memory[step.source].reshape(step.outer, step.length, step.inner)
+        result = getattr(torch, step.op)(lines, dim=1)
+        result = result if isinstance(result, torch.Tensor) else result.values
+        self.memory[step.out] = result.reshape(-1)
 
     def take(self, operand: Operand, shape: tuple[int, ...]) -> torch.Tensor:
         position = torch.tensor(operand.offset)
@@ -118,3 +133,15 @@ def interpret(plan: Plan, tensors: dict[str, torch.Tensor]) -> list[torch.Tensor
     """Outputs of a plan in float64, given its sources by buffer name."""
     memory = Interpreter(plan, tensors).memory
     return [memory[name].reshape(plan.get_buffer(name).shape) for name in plan.outputs]
+
+
+def check_meaning(source: str) -> list[str]:
+    """See that the plan of a module of one output means what torch computes; the words of its graph."""
+    graph = rewrite_graph(canonicalize(trace_source(source)))
+    reference = define(source)
+    inputs = [value.double() for value in reference["get_inputs"]()]
+    names = [each.path for each in graph.sources]
+    given = dict(zip(inspect.signature(reference["Model"].forward).parameters, (None, *inputs), strict=True))
+    (got,) = interpret(fuse_graph(graph), {f"in{place}": given[name] for place, name in enumerate(names)})
+    torch.testing.assert_close(got, reference["Model"]()(*inputs))
+    return [node.op for node in graph.nodes]

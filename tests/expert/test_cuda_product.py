@@ -1,3 +1,5 @@
+from collections.abc import Mapping
+
 import pytest
 
 from cuda_agent.expert.cuda_product import CudaProduct, LibraryMatrix, find_library_matrix, suits_library
@@ -45,7 +47,7 @@ def test_a_single_row_has_any_stride() -> None:
     )
 
 
-def test_ordinary_products_go_to_the_library_and_others_to_tiles(planned: dict[str, Planned]) -> None:
+def test_ordinary_products_go_to_the_library_and_others_to_tiles(planned: Mapping[str, Planned]) -> None:
     plain = planned["linear_gelu"].plan.products[0]
     windows = planned["convolution_groups"].plan.products[0]
     assert suits_library(plain)

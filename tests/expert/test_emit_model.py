@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ def write_submission(one: Planned, folder: Path, *, target: Target) -> None:
 
 @pytest.mark.parametrize("target", list(Target))
 def test_everything_written_keeps_the_rules(
-    planned: dict[str, Planned], tmp_path: Path, target: Target
+    planned: Mapping[str, Planned], tmp_path: Path, target: Target
 ) -> None:
     for name, one in planned.items():
         write_submission(one, tmp_path / name, target=target)
@@ -35,13 +36,13 @@ def test_everything_written_keeps_the_rules(
         assert result.status is RulesStatus.OK, (name, result.violations[:2])
 
 
-def test_shapes_and_dtypes_are_guarded(planned: dict[str, Planned]) -> None:
+def test_shapes_and_dtypes_are_guarded(planned: Mapping[str, Planned]) -> None:
     one = planned["embedding"]
     text = emit_model(one.graph, one.plan, source=one.source)
     assert "if list(i.shape) != [2, 7] or i.dtype != torch.int64:" in text
 
 
-def test_the_returned_structure_is_the_reference_s(planned: dict[str, Planned]) -> None:
+def test_the_returned_structure_is_the_reference_s(planned: Mapping[str, Planned]) -> None:
     one = planned["nested_inputs"]
     text = emit_model(one.graph, one.plan, source=one.source)
     assert text.endswith("return {'sum': out0, 'rest': [out1]}\n")

@@ -1,3 +1,5 @@
+from collections.abc import Mapping
+
 from cuda_agent.expert.plan import Level, Value
 from cuda_agent.expert.schedule import Keep, Schedule, build_schedule
 from tests.expert.built import Planned
@@ -16,27 +18,27 @@ def describe(planned: Planned, keep: Keep) -> list[tuple[list[str], list[str]]]:
     ]
 
 
-def test_softmax_takes_three_passes_and_keeps_its_exponentials(planned: dict[str, Planned]) -> None:
+def test_softmax_takes_three_passes_and_keeps_its_exponentials(planned: Mapping[str, Planned]) -> None:
     assert describe(planned["softmax"], Keep.DEAR) == [([], []), (["exp"], []), ([], ["exp"])]
 
 
-def test_nothing_is_kept_when_rows_do_not_fit(planned: dict[str, Planned]) -> None:
+def test_nothing_is_kept_when_rows_do_not_fit(planned: Mapping[str, Planned]) -> None:
     assert describe(planned["softmax"], Keep.NOTHING) == [([], []), ([], []), ([], [])]
 
 
-def test_row_data_is_kept_but_column_data_is_read_again(planned: dict[str, Planned]) -> None:
+def test_row_data_is_kept_but_column_data_is_read_again(planned: Mapping[str, Planned]) -> None:
     kept = describe(planned["layer_norm"], Keep.ROW)
     assert kept == [(["add"], []), (["sub"], ["add"]), ([], ["sub"])]
 
 
-def test_pointwise_kernels_take_one_pass(planned: dict[str, Planned]) -> None:
+def test_pointwise_kernels_take_one_pass(planned: Mapping[str, Planned]) -> None:
     schedule = build_schedule(planned["gelu_bias"].plan.kernels[0], Keep.DEAR)
     assert len(schedule.passes) == 1
     assert schedule.kept == ()
     assert len(schedule.passes[0].sweeps[0].stores) == 1
 
 
-def test_every_step_comes_after_what_it_needs(planned: dict[str, Planned]) -> None:
+def test_every_step_comes_after_what_it_needs(planned: Mapping[str, Planned]) -> None:
     for name, one in planned.items():
         for kernel in one.plan.kernels:
             for keep in Keep:

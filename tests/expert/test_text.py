@@ -3,7 +3,6 @@ import pytest
 from cuda_agent.expert.ops import Lane
 from cuda_agent.expert.plan import Access, Kernel, Level, Value
 from cuda_agent.expert.text import (
-    has_full_picks,
     name_counters,
     write_literal,
     write_name,
@@ -53,8 +52,6 @@ def test_positions() -> None:
     assert write_position(KERNEL, access) == "r0 * 10 + c0 * 5 + j + v1 * 3 + 7"
     assert write_position(KERNEL, access, inner=None) == "r0 * 10 + c0 * 5 + v1 * 3 + 7"
     assert write_position(KERNEL, Access(buffer="in0", offset=0)) == "0"
-    assert has_full_picks(KERNEL, access)
-    assert not has_full_picks(KERNEL, access.model_copy(update={"picks": ()}))
 
 
 def test_literals_stand_where_they_are_used() -> None:

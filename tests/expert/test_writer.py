@@ -1,10 +1,12 @@
+from collections.abc import Mapping
+
 from cuda_agent.expert.cpu_kernel import ELEMENTS
 from cuda_agent.expert.schedule import Keep, build_schedule
 from cuda_agent.expert.writer import KernelWriter, is_busy
 from tests.expert.built import Planned
 
 
-def test_arguments_are_what_the_kernel_touches(planned: dict[str, Planned]) -> None:
+def test_arguments_are_what_the_kernel_touches(planned: Mapping[str, Planned]) -> None:
     plan = planned["normalize"].plan
     named = []
     for kernel in plan.kernels:
@@ -14,7 +16,7 @@ def test_arguments_are_what_the_kernel_touches(planned: dict[str, Planned]) -> N
     assert all("in0" in names for names in named)
 
 
-def test_idle_sweeps_are_told(planned: dict[str, Planned]) -> None:
+def test_idle_sweeps_are_told(planned: Mapping[str, Planned]) -> None:
     kernel = planned["rotary_partial"].plan.kernels[0]
     sweeps = build_schedule(kernel, Keep.DEAR).passes[0].sweeps
     assert [is_busy(sweep) for sweep in sweeps] == [True, True]

@@ -102,32 +102,6 @@ def write_point(op: str, keys: tuple[str, ...]) -> Rule:
     return rule
 
 
-def write_composed(*steps: tuple[str, tuple[str | float, ...]]) -> Rule:
-    """A rule for a pointwise composition: `x` is `self`, `s0`, `s1` ... are earlier steps."""
-
-    def rule(draft: Draft, node: Node) -> str:
-        known: dict[str, JsonValue] = {"x": draft.find(node.args["self"])}
-        for place, (op, operands) in enumerate(steps):
-            resolved = [known[item] if isinstance(item, str) else item for item in operands]
-            known[f"s{place}"] = draft.point(op, resolved, like=node)
-        return str(known[f"s{len(steps) - 1}"])
-
-    return rule
-
-
-def write_div(draft: Draft, node: Node) -> str:
-    """Division, with its rounding modes."""
-    quotient = draft.point(
-        "div", [get_operand(draft, node.args[key]) for key in ("self", "other")], like=node
-    )
-    mode = node.args.get("rounding_mode")
-    if mode is None:
-        return quotient
-    if ops.LANES[node.dtype] is ops.Lane.I64:
-        raise UnsupportedError("integer division is beyond me")
-    return draft.point("floor" if mode == "floor" else "trunc", [quotient], like=node)
-
-
 def write_pow(draft: Draft, node: Node) -> str:
     """A power: products and roots where the exponent allows."""
     base = get_operand(draft, node.args["self"])

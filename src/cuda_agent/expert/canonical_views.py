@@ -103,16 +103,10 @@ def write_part(draft: Draft, node: Node) -> str:
 
 
 def write_cat(draft: Draft, node: Node) -> str:
-    """Tensors one after the other along a dimension; empty ones are left out."""
+    """Tensors one after the other along a dimension."""
     tensors = node.args["tensors"]
     assert isinstance(tensors, list)
-    named = [draft.find(item) for item in tensors]
-    parts = [name for name in named if 0 not in draft.shapes[name]]
-    if len(parts) == 1:
-        return parts[0]
-    dim = node.get_int("dim") % len(node.shape)
-    refs: list[JsonValue] = [{"ref": name} for name in parts]
-    return draft.add("cat", {"inputs": refs, "dim": dim}, shape=node.shape, dtype=node.dtype)
+    return add_cat(draft, [draft.find(item) for item in tensors], dim=node.get_int("dim") % len(node.shape))
 
 
 def write_gather(draft: Draft, node: Node) -> str:
@@ -205,3 +199,82 @@ def write_embedding(draft: Draft, node: Node) -> str:
     table, index = draft.find(node.args["weight"]), draft.find(node.args["indices"])
     args: dict[str, JsonValue] = {"input": {"ref": table}, "indices": [{"ref": index}]}
     return draft.add("index", args, shape=node.shape, dtype=node.dtype)
+
+
+def add_cat(draft: Draft, parts: list[str], *, dim: int) -> str:
+    """Tensors one after the other along a dimension; empty ones are left out."""
+    kept = [name for name in parts if 0 not in draft.shapes[name]]
+    if len(kept) == 1:
+        return kept[0]
+    shape = list(draft.shapes[kept[0]])
+    shape[dim] = sum(draft.shapes[name][dim] for name in kept)
+    refs: list[JsonValue] = [{"ref": name} for name in kept]
+    return draft.add("cat", {"inputs": refs, "dim": dim}, shape=tuple(shape), dtype=draft.dtypes[kept[0]])
+
+
+def write_roll(draft: Draft, node: Node) -> str:
+    """Moved along some dimensions, what leaves at one end coming in at the other; all as one without them."""
+    name, shifts, dims = draft.find(node.args["self"]), node.get_ints("shifts"), node.get_ints("dims")
+    if not dims:
+        name, dims = draft.reshape(name, (node.numel,)), (0,)
+    for shift, dim in zip(shifts, dims, strict=True):
+        place, size = dim % len(draft.shapes[name]), draft.shapes[name][dim]
+        at = -shift % size if size else 0
+        if at:
+            ahead = add_slice(draft, name, dim=place, start=at, size=size - at)
+            behind = add_slice(draft, name, dim=place, start=0, size=at)
+            name = add_cat(draft, [ahead, behind], dim=place)
+    return draft.reshape(name, node.shape)
+
+
+def write_copy(draft: Draft, node: Node) -> str:
+    """The source in the shape and dtype of what it is copied over."""
+    name = draft.find(node.args["src"])
+    if draft.dtypes[name] != node.dtype:
+        name = draft.add("cast", {"0": {"ref": name}}, shape=draft.shapes[name], dtype=node.dtype)
+    if draft.shapes[name] == node.shape:
+        return name
+    return draft.add("expand", {"input": {"ref": name}}, shape=node.shape, dtype=node.dtype)
+
+
+def write_slice_scatter(draft: Draft, node: Node) -> str:
+    """A part along a dimension replaced.
+
+    Raises:
+        UnsupportedError: its elements do not lie side by side.
+    """
+    name, part, dim = draft.find(node.args["self"]), draft.find(node.args["src"]), node.get_int("dim")
+    dim %= len(node.shape)
+    if node.get_int("step") != 1:
+        raise UnsupportedError("replacing every other element is beyond me")
+    size, start = node.shape[dim], node.args.get("start")
+    first = start if isinstance(start, int) else 0
+    first = max(0, min(size, first + size if first < 0 else first))
+    end = first + draft.shapes[part][dim]
+    pieces = [part]
+    if first:
+        pieces.insert(0, add_slice(draft, name, dim=dim, start=0, size=first))
+    if end < size:
+        pieces.append(add_slice(draft, name, dim=dim, start=end, size=size - end))
+    return add_cat(draft, pieces, dim=dim)
+
+
+def write_embedding_bag(draft: Draft, node: Node) -> str:
+    """Rows of a table, so many added, averaged or compared for each bag.
+
+    Raises:
+        UnsupportedError: the bags are of several sizes, or their rows are weighted.
+    """
+    table, index = draft.find(node.args["weight"]), draft.find(node.args["indices"])
+    offsets = draft.get_traced(node.args["offsets"])
+    step, bags = offsets.args.get("step"), node.shape[0]
+    is_even = "arange" in offsets.op and isinstance(step, int) and step * bags == draft.shapes[index][0]
+    is_plain = node.args.get("per_sample_weights") is None and node.args.get("padding_idx") in (None, -1)
+    if not (is_even and is_plain and isinstance(step, int)):
+        raise UnsupportedError("bags of several sizes or of weighted rows are beyond me")
+    index = draft.reshape(index, (bags, step))
+    args: dict[str, JsonValue] = {"input": {"ref": table}, "indices": [{"ref": index}]}
+    rows = draft.add("index", args, shape=(bags, step, node.shape[1]), dtype=node.dtype)
+    op = "amax" if node.get_int("mode") == 2 else "sum"
+    total = draft.reduce(op, rows, dims=(1,), keepdim=False, dtype=node.dtype)
+    return draft.point("mul", [total, 1.0 / step], like=node) if node.get_int("mode") == 1 else total

@@ -8,11 +8,15 @@ from pydantic import JsonValue
 
 from cuda_agent.expert.canonical import Draft, Rule, UnsupportedError
 from cuda_agent.expert.canonical_linear import add_product
-from cuda_agent.expert.canonical_views import add_slice
+from cuda_agent.expert.canonical_views import add_cat, add_permute, add_slice
 from cuda_agent.expert.graph import Node
 
 MOST_TAPS = 49
 """A window of more elements than this is not written out element by element."""
+
+
+MOST_BLOCKS = 16
+"""More blocks of several sizes than this along a dimension are not written out one by one."""
 
 
 @dataclass(frozen=True)
@@ -164,36 +168,62 @@ def write_max_pool(rank: int) -> Rule:
     return rule
 
 
-def write_adaptive_avg_pool(draft: Draft, node: Node) -> str:
-    """The mean over equal blocks of the last dimensions.
+def write_adaptive_pool(op: str) -> Rule:
+    """A rule for the mean or the greatest over blocks that cover the last dimensions."""
 
-    Raises:
-        UnsupportedError: the blocks are of several sizes.
-    """
-    name = draft.find(node.args["self"])
-    shape, counts = draft.shapes[name], node.get_ints("output_size")
-    rank = len(counts)
-    sizes = shape[-rank:]
-    if any(size % count for size, count in zip(sizes, counts, strict=True)):
-        raise UnsupportedError("an adaptive pooling with blocks of several sizes is beyond me")
-    split = [part for size, count in zip(sizes, counts, strict=True) for part in (count, size // count)]
+    def rule(draft: Draft, node: Node) -> str:
+        name, counts = draft.find(node.args["self"]), node.get_ints("output_size")
+        sizes = draft.shapes[name][-len(counts) :]
+        if any(size % count for size, count in zip(sizes, counts, strict=True)):
+            for place in range(len(counts)):
+                name = pool_unevenly(draft, name, dim=place - len(counts), count=counts[place], op=op)
+            return name
+        return pool_evenly(draft, name, counts=counts, op=op)
+
+    return rule
+
+
+def pool_evenly(draft: Draft, name: str, *, counts: tuple[int, ...], op: str) -> str:
+    """Equal blocks of the last dimensions reduced at once."""
+    shape, dtype, rank = draft.shapes[name], draft.dtypes[name], len(counts)
+    split = [
+        part for size, count in zip(shape[-rank:], counts, strict=True) for part in (count, size // count)
+    ]
     lead = len(shape) - rank
     dims = tuple(lead + 2 * place + 1 for place in range(rank))
     blocks = draft.reshape(name, (*shape[:lead], *split))
-    total = draft.reduce("sum", blocks, dims=dims, keepdim=False, dtype=node.dtype)
-    return draft.point("mul", [total, prod(counts) / prod(sizes)], like=node)
+    total = draft.reduce(op, blocks, dims=dims, keepdim=False, dtype=dtype)
+    like = Node(name="", op="", args={}, shape=draft.shapes[total], dtype=dtype)
+    factor = prod(counts) / prod(shape[-rank:])
+    return draft.point("mul", [total, factor], like=like) if op == "sum" else total
+
+
+def pool_unevenly(draft: Draft, name: str, *, dim: int, count: int, op: str) -> str:
+    """Blocks of one dimension that overlap where they must: a mean of means is the mean, as each is even.
+
+    Raises:
+        UnsupportedError: there are too many.
+    """
+    if count > MOST_BLOCKS:
+        raise UnsupportedError(f"an adaptive pooling into {count} blocks of several sizes is beyond me")
+    shape, dtype = draft.shapes[name], draft.dtypes[name]
+    dim %= len(shape)
+    parts = []
+    for place in range(count):
+        start, end = place * shape[dim] // count, -((-(place + 1) * shape[dim]) // count)
+        block = add_slice(draft, name, dim=dim, start=start, size=end - start)
+        part = draft.reduce(op, block, dims=(dim,), keepdim=True, dtype=dtype)
+        like = Node(name="", op="", args={}, shape=draft.shapes[part], dtype=dtype)
+        parts.append(draft.point("mul", [part, 1.0 / (end - start)], like=like) if op == "sum" else part)
+    return add_cat(draft, parts, dim=dim)
 
 
 def write_convolution(draft: Draft, node: Node) -> str:
-    """A product of the filters with what their windows hold; channel by channel where each has its own.
-
-    Raises:
-        UnsupportedError: it is a transposed one.
-    """
+    """A product of the filters with what their windows hold; channel by channel where each has its own."""
     if node.args["transposed"] is True:
-        raise UnsupportedError("a transposed convolution is beyond me")
+        return add_bias(draft, write_transposed(draft, node), node=node)
     name, weight = draft.find(node.args["input"]), draft.find(node.args["weight"])
-    filters, depth, *sizes = draft.shapes[weight]
+    sizes = draft.shapes[weight][2:]
     rank = len(sizes)
     window = Window(
         sizes=tuple(sizes),
@@ -202,15 +232,24 @@ def write_convolution(draft: Draft, node: Node) -> str:
         dilations=spread(node.get_ints("dilation"), rank, default=1),
     )
     padded = pad_window(draft, name, window=window, value=0.0)
-    groups = node.get_int("groups")
-    if depth == 1 and filters == groups:
-        result = convolve_channels(draft, padded, weight=weight, window=window, like=node)
-    else:
-        result = convolve_groups(draft, padded, weight=weight, window=window, like=node)
+    return add_bias(draft, convolve(draft, padded, weight=weight, window=window, like=node), node=node)
+
+
+def add_bias(draft: Draft, name: str, *, node: Node) -> str:
+    """Plus one number a channel, where it is given."""
     if node.args.get("bias") is None:
-        return result
-    bias = draft.reshape(draft.find(node.args["bias"]), (filters,) + (1,) * rank)
-    return draft.point("add", [result, bias], like=node)
+        return name
+    bias = draft.find(node.args["bias"])
+    bias = draft.reshape(bias, (*draft.shapes[bias], *(1 for _ in node.shape[2:])))
+    return draft.point("add", [name, bias], like=node)
+
+
+def convolve(draft: Draft, name: str, *, weight: str, window: Window, like: Node) -> str:
+    """The convolution of what is padded already; `like` gives the result's shape and the groups."""
+    filters, depth = draft.shapes[weight][:2]
+    is_apart = depth == 1 and filters == like.get_int("groups")
+    write = convolve_channels if is_apart else convolve_groups
+    return write(draft, name, weight=weight, window=window, like=like)
 
 
 def convolve_groups(draft: Draft, name: str, *, weight: str, window: Window, like: Node) -> str:
@@ -249,3 +288,76 @@ def convolve_channels(draft: Draft, name: str, *, weight: str, window: Window, l
         factor = draft.reshape(factor, (like.shape[1],) + (1,) * len(window.sizes))
         terms.append(draft.point("mul", [tap, factor], like=like))
     return fold_taps(draft, "add", taps=terms, like=like)
+
+
+def write_transposed(draft: Draft, node: Node) -> str:
+    """A transposed convolution: for each phase of the stride a plain one with the taps that reach it.
+
+    Output `o`, where `o + padding = stride * q + phase`, is the sum over `m` of
+    `x[q - m] * w[phase + stride * m]`.
+
+    Raises:
+        UnsupportedError: it has both a stride and a dilation.
+    """
+    name, weight = draft.find(node.args["input"]), turn_filters(draft, node)
+    rank = len(node.shape) - 2
+    strides = spread(node.get_ints("stride"), rank, default=1)
+    pads = spread(node.get_ints("padding"), rank, default=0)
+    dilations = spread(node.get_ints("dilation"), rank, default=1)
+    if prod(strides) > 1 and prod(dilations) > 1:
+        raise UnsupportedError("a transposed convolution with both stride and dilation is beyond me")
+    counts = tuple(
+        -(-(pad + size) // step) for pad, size, step in zip(pads, node.shape[2:], strides, strict=True)
+    )
+    like = node.model_copy(update={"shape": (*node.shape[:2], *counts)})
+    found = {
+        phase: convolve_phase(draft, name, weight=weight, phase=phase, strides=strides, like=like)
+        for phase in product(*(range(step) for step in strides))
+    }
+    whole = interleave(draft, found, strides=strides)
+    for place, pad in enumerate(pads):
+        whole = add_slice(draft, whole, dim=2 + place, start=pad, size=node.shape[2 + place])
+    return whole
+
+
+def turn_filters(draft: Draft, node: Node) -> str:
+    """The filters of a transposed convolution as those of a plain one: by output, then input channels."""
+    weight, groups = draft.find(node.args["weight"]), node.get_int("groups")
+    depth, filters, *sizes = draft.shapes[weight]
+    split = draft.reshape(weight, (groups, depth // groups, filters, *sizes))
+    turned = add_permute(draft, split, order=[0, 2, 1, *range(3, 3 + len(sizes))])
+    return draft.reshape(turned, (groups * filters, depth // groups, *sizes))
+
+
+def convolve_phase(
+    draft: Draft, name: str, *, weight: str, phase: tuple[int, ...], strides: tuple[int, ...], like: Node
+) -> str:
+    """What one phase of the stride gives at every place, from the taps that reach it in reverse order."""
+    rank, sizes = len(phase), draft.shapes[weight][2:]
+    dilations = spread(like.get_ints("dilation"), rank, default=1)
+    taps = tuple(-(-(size - at) // step) for size, at, step in zip(sizes, phase, strides, strict=True))
+    if min(taps) < 1:
+        return draft.add("full", {"value": 0.0}, shape=like.shape, dtype=like.dtype)
+    for place, (at, step, count) in enumerate(zip(phase, strides, taps, strict=True)):
+        last = at + step * (count - 1)
+        weight = add_slice(draft, weight, dim=2 + place, start=last, step=-step, size=count)
+        before = dilations[place] * (count - 1)
+        after = like.shape[2 + place] - draft.shapes[name][2 + place]
+        name = add_pad(draft, name, dim=2 + place, before=before, after=after, value=0.0)
+    window = Window(sizes=taps, strides=(1,) * rank, pads=(0,) * rank, dilations=dilations)
+    return convolve(draft, name, weight=weight, window=window, like=like)
+
+
+def interleave(draft: Draft, found: dict[tuple[int, ...], str], *, strides: tuple[int, ...]) -> str:
+    """The phases next to each other in each dimension, from the last dimension to the first."""
+    for place in range(len(strides) - 1, -1, -1):
+        joined: dict[tuple[int, ...], str] = {}
+        for head in dict.fromkeys(phase[:place] for phase in found):
+            parts = [found[(*head, at)] for at in range(strides[place])]
+            shape, dim = draft.shapes[parts[0]], 2 + place
+            thin = (*shape[: dim + 1], 1, *shape[dim + 1 :])
+            whole = add_cat(draft, [draft.reshape(part, thin) for part in parts], dim=dim + 1)
+            wide = (*shape[:dim], shape[dim] * strides[place], *shape[dim + 1 :])
+            joined[head] = draft.reshape(whole, wide)
+        found = joined
+    return found[()]

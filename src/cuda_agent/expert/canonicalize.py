@@ -8,8 +8,6 @@ from cuda_agent.expert.canonical import (
     write_arange,
     write_cast,
     write_clamp,
-    write_composed,
-    write_div,
     write_filled,
     write_full,
     write_mean,
@@ -19,12 +17,23 @@ from cuda_agent.expert.canonical import (
     write_truth,
     write_var,
 )
+from cuda_agent.expert.canonical_composed import COMPOSED
 from cuda_agent.expert.canonical_linear import write_product
 from cuda_agent.expert.canonical_norms import write_batch_norm, write_group_norm, write_live_norm
+from cuda_agent.expert.canonical_traversals import (
+    RUNNING,
+    write_median,
+    write_nth,
+    write_place,
+    write_sort,
+    write_top,
+)
 from cuda_agent.expert.canonical_views import (
     write_broadcast,
     write_cat,
+    write_copy,
     write_embedding,
+    write_embedding_bag,
     write_expand,
     write_flip,
     write_gather,
@@ -34,12 +43,14 @@ from cuda_agent.expert.canonical_views import (
     write_permute,
     write_repeat,
     write_reshape,
+    write_roll,
     write_same,
     write_select,
     write_slice,
+    write_slice_scatter,
 )
 from cuda_agent.expert.canonical_windows import (
-    write_adaptive_avg_pool,
+    write_adaptive_pool,
     write_avg_pool,
     write_convolution,
     write_max_pool,
@@ -50,6 +61,7 @@ from cuda_agent.expert.graph import Graph, Node, Source
 UNARY = (
     "neg", "abs", "exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "reciprocal", "tanh", "sigmoid", "erf",
     "sin", "cos", "floor", "ceil", "round", "trunc", "isnan", "logical_not",
+    "atan", "asin", "acos", "lgamma", "digamma", "erfinv", "i0",
 )  # fmt: skip
 BINARY = (
     "add", "sub", "mul", "maximum", "minimum", "eq", "ne", "lt", "le", "gt", "ge", "logical_and",
@@ -62,23 +74,47 @@ FIRSTS: dict[str, Rule] = {
     "_native_batch_norm_legit": write_live_norm,
     "native_group_norm": write_group_norm,
     "_native_batch_norm_legit_no_training": write_batch_norm,
+    "adaptive_max_pool2d": write_adaptive_pool("amax"),
+    "adaptive_max_pool3d": write_adaptive_pool("amax"),
+    "_embedding_bag": write_embedding_bag,
+    "_embedding_bag_forward_only": write_embedding_bag,
+    "var_mean": write_var,
+    "cummax": RUNNING["cummax"],
+    "cummin": RUNNING["cummin"],
+    "sort": write_sort,
+    "topk": write_top,
+    "kthvalue": write_nth,
+    "median": write_median,
+    "max": write_sum("amax"),
+    "min": write_sum("amin"),
 }
 """Operations of several results, of which the first is the one that is wanted."""
+
+
+SECONDS: dict[str, Rule] = {
+    "max": write_place("amax"),
+    "min": write_place("amin"),
+    "var_mean": write_mean,
+}
+"""Operations whose second result can be had too."""
 
 
 def write_item(draft: Draft, node: Node) -> str:
     """One of several results: a part of a tensor, or what is computed first.
 
     Raises:
-        UnsupportedError: it is another result than the first.
+        UnsupportedError: it is a further result that is not known.
     """
     whole = draft.get_traced(node.args["0"])
     packet = find_packet(whole)
     if packet not in FIRSTS:
         return write_part(draft, node)
-    if node.get_int("1") != 0:
-        raise UnsupportedError(f"the further results of {whole.op} are beyond me")
-    return FIRSTS[packet](draft, whole.model_copy(update={"shape": node.shape, "dtype": node.dtype}))
+    one = whole.model_copy(update={"shape": node.shape, "dtype": node.dtype})
+    if node.get_int("1") == 0:
+        return FIRSTS[packet](draft, one)
+    if packet in SECONDS and node.get_int("1") == 1:
+        return SECONDS[packet](draft, one)
+    raise UnsupportedError(f"the further results of {whole.op} are beyond me")
 
 
 RULES: dict[str, Rule] = {
@@ -87,32 +123,11 @@ RULES: dict[str, Rule] = {
     "bitwise_not": write_point("logical_not", ("self",)),
     "bitwise_and": write_point("logical_and", ("self", "other")),
     "bitwise_or": write_point("logical_or", ("self", "other")),
-    "relu": write_composed(("maximum", ("x", 0.0))),
-    "square": write_composed(("mul", ("x", "x"))),
-    "silu": write_composed(("sigmoid", ("x",)), ("mul", ("x", "s0"))),
-    "erfc": write_composed(("erf", ("x",)), ("sub", (1.0, "s0"))),
-    "tan": write_composed(("sin", ("x",)), ("cos", ("x",)), ("div", ("s0", "s1"))),
-    "cosh": write_composed(
-        ("exp", ("x",)), ("reciprocal", ("s0",)), ("add", ("s0", "s1")), ("mul", ("s2", 0.5))
-    ),
-    "acosh": write_composed(
-        ("sub", ("x", 1.0)),
-        ("add", ("s0", 2.0)),
-        ("mul", ("s0", "s1")),
-        ("sqrt", ("s2",)),
-        ("add", ("s0", "s3")),
-        ("log1p", ("s4",)),
-    ),
-    "exp2": write_composed(("mul", ("x", 0.6931471805599453)), ("exp", ("s0",))),
-    "log2": write_composed(("log", ("x",)), ("mul", ("s0", 1.4426950408889634))),
-    "log10": write_composed(("log", ("x",)), ("mul", ("s0", 0.4342944819032518))),
-    "sign": write_composed(
-        ("gt", ("x", 0.0)), ("lt", ("x", 0.0)), ("cast", ("s0",)), ("cast", ("s1",)), ("sub", ("s2", "s3"))
-    ),
+    **COMPOSED,
+    **RUNNING,
+    "argmax": write_place("amax"),
+    "argmin": write_place("amin"),
     "where": write_point("where", ("condition", "self", "other")),
-    "div": write_div,
-    "true_divide": write_div,
-    "prims.div": write_div,
     "pow": write_pow,
     "clamp": write_clamp,
     "clamp_min": write_clamp,
@@ -121,6 +136,8 @@ RULES: dict[str, Rule] = {
     "full": write_full,
     "full_like": write_full,
     "scalar_tensor": write_full,
+    "empty": write_filled(0.0),
+    "empty_permuted": write_filled(0.0),
     "zeros": write_filled(0.0),
     "zeros_like": write_filled(0.0),
     "ones": write_filled(1.0),
@@ -156,6 +173,9 @@ RULES: dict[str, Rule] = {
     "embedding": write_embedding,
     "index_select": write_index_select,
     "flip": write_flip,
+    "roll": write_roll,
+    "copy": write_copy,
+    "slice_scatter": write_slice_scatter,
     "repeat": write_repeat,
     "any": write_truth("amax"),
     "all": write_truth("amin"),
@@ -163,8 +183,8 @@ RULES: dict[str, Rule] = {
     "avg_pool1d": write_avg_pool(1),
     "avg_pool2d": write_avg_pool(2),
     "avg_pool3d": write_avg_pool(3),
-    "_adaptive_avg_pool2d": write_adaptive_avg_pool,
-    "_adaptive_avg_pool3d": write_adaptive_avg_pool,
+    "_adaptive_avg_pool2d": write_adaptive_pool("sum"),
+    "_adaptive_avg_pool3d": write_adaptive_pool("sum"),
     "convolution": write_convolution,
     "mm": write_product("self", "mat2"),
     "bmm": write_product("self", "mat2"),
@@ -197,7 +217,7 @@ def canonicalize(graph: Graph) -> Graph:
             draft.renamed[source.name] = number
     for node in graph.nodes:
         packet = find_packet(node)
-        if packet in (*MANY, *CHECKS, *FIRSTS):
+        if packet in (*MANY, *CHECKS) or (packet in FIRSTS and not node.dtype):
             continue
         if packet not in RULES or (packet in TRUTHS_ONLY and node.dtype != "bool"):
             raise UnsupportedError(f"I have no kernel for the operation {node.op} yet")

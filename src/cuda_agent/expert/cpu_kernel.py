@@ -5,7 +5,7 @@ from cuda_agent.expert.collapse import has_columns
 from cuda_agent.expert.ops import Lane
 from cuda_agent.expert.plan import Access, Kernel, Level, Plan, Store
 from cuda_agent.expert.schedule import Pass, Sweep, build_schedule
-from cuda_agent.expert.text import SCALARS, has_full_picks, name_counters, write_position
+from cuda_agent.expert.text import SCALARS, name_counters, write_position
 from cuda_agent.expert.writer import CALLS, KernelWriter, is_busy
 
 VECTORS = {Lane.F32: "F32", Lane.F64: "F64", Lane.I64: "I64", Lane.BOOL: "I32"}
@@ -28,6 +28,8 @@ class CpuKernel(KernelWriter):
         """Prepare to write `kernel` of `plan`."""
         super().__init__(kernel, plan, schedule=build_schedule(kernel, choice.keep), elements=ELEMENTS)
         self._choice = choice
+        self._lane = kernel.inner
+        """The counter along which a vector's elements lie."""
         single = len(kernel.loops) == 1 and not has_columns(kernel)
         self._chunked = single and kernel.loops[0] >= 2 * choice.chunk
 
@@ -68,24 +70,32 @@ class CpuKernel(KernelWriter):
             neutral = self._write_neutral(total, self._get_total_lane(total))
             self._say(f"{self._get_total_type(total)} total{total} = {neutral};")
         for number in self.schedule.kept:
-            self._say(f"std::vector<{self._get_scalar(number)}> kept{number}({kernel.row_numel});")
-        loops = list(zip(name_counters(kernel), kernel.outer, strict=False))
-        collapse = len(loops) + self._chunked
-        extra = f" collapse({collapse})" if collapse > 1 else ""
-        shared = f"for schedule(static){extra}" if collapse else "single"
-        self._say(f"#pragma omp {shared} nowait", indent=0)
-        for name, count in loops:
-            self._say(f"for (int64_t {name} = 0; {name} < {count}; ++{name})")
-        if self._chunked:
-            length, chunk = kernel.loops[0], self._choice.chunk
-            self._say(f"for (int64_t start = 0; start < {length}; start += {chunk})")
-        self._open("{")
-        self._write_row()
-        self._close()
+            self._say(f"std::vector<{self._get_scalar(number)}> kept{number}({self._get_kept_size()});")
+        self._write_rows()
         for total in kernel.totals:
             self._say(f"totals{total}[omp_get_thread_num()] = total{total};")
         if self._choice.stream:
             self._say("finish_streams();")
+
+    def _write_rows(self) -> None:
+        """The rows of this thread, one after the other."""
+        kernel = self.kernel
+        chunks = (kernel.loops[0], self._choice.chunk) if self._chunked else None
+        self._open_loops(kernel.outer, chunks=chunks)
+        self._write_row()
+        self._close()
+
+    def _open_loops(self, counts: tuple[int, ...], *, chunks: tuple[int, int] | None) -> None:
+        """Loops over counters, the last of which may go in chunks, shared among threads."""
+        collapse = len(counts) + (chunks is not None)
+        extra = f" collapse({collapse})" if collapse > 1 else ""
+        shared = f"for schedule(static){extra}" if collapse else "single"
+        self._say(f"#pragma omp {shared} nowait", indent=0)
+        for name, count in zip(name_counters(self.kernel), counts, strict=False):
+            self._say(f"for (int64_t {name} = 0; {name} < {count}; ++{name})")
+        if chunks is not None:
+            self._say(f"for (int64_t start = 0; start < {chunks[0]}; start += {chunks[1]})")
+        self._open("{")
 
     def _write_row(self) -> None:
         schedule = self.schedule
@@ -95,10 +105,20 @@ class CpuKernel(KernelWriter):
             # The last of several passes reads what is in the cache, so memory has time for the next row.
             self._write_pass(one, prefetch=self._choice.prefetch and 0 < number == last)
         for total, value in schedule.row_totals:
-            operand = f"{self._get_total_type(total)}({self._name(value)})"
-            self._say(f"total{total} = {self._get_reducer(total)}{{}}(total{total}, {operand});")
+            self._write_row_total(total, value)
         for store in schedule.row_stores:
-            self._say(self._write_scalar_store(store))
+            self._write_row_store(store)
+
+    def _get_kept_size(self) -> str:
+        """How many elements of one kept value a thread needs room for."""
+        return str(self.kernel.row_numel)
+
+    def _write_row_total(self, total: int, value: int) -> None:
+        operand = f"{self._get_total_type(total)}({self._name(value)})"
+        self._say(f"total{total} = {self._get_reducer(total)}{{}}(total{total}, {operand});")
+
+    def _write_row_store(self, store: Store) -> None:
+        self._say(self._write_scalar_store(store))
 
     def _write_final(self) -> None:
         for number in self.schedule.final:
@@ -183,20 +203,23 @@ class CpuKernel(KernelWriter):
 
     # Values
 
+    def _is_vector(self, number: int) -> bool:
+        """Whether a value is held as a vector."""
+        return self.kernel.values[number].level is Level.FULL
+
     def _write_operand(self, number: int) -> str:
         """A value as an operand of a vector."""
-        is_vector = self.kernel.values[number].level is Level.FULL
-        return self._name(number) if is_vector else f"splat({self._name(number)})"
+        return self._name(number) if self._is_vector(number) else f"splat({self._name(number)})"
 
     def _say_values(self, numbers: tuple[int, ...]) -> None:
         for number in numbers:
             value = self.kernel.values[number]
-            kinds = VECTORS if value.level is Level.FULL else SCALARS
+            kinds = VECTORS if self._is_vector(number) else SCALARS
             self._say(f"const {kinds[value.lane]} v{number} = {self._write_value(number)};")
 
     def _write_value(self, number: int) -> str:
         value = self.kernel.values[number]
-        is_vector = value.level is Level.FULL
+        is_vector = self._is_vector(number)
         if value.access is not None:
             return (
                 self._write_load(number) if value.op == "load" else self._write_count(value.access, is_vector)
@@ -213,11 +236,11 @@ class CpuKernel(KernelWriter):
     def _write_load(self, number: int) -> str:
         kernel, access = self.kernel, self._get_access(number)
         where = f"{access.buffer} + {write_position(kernel, access)}"
-        if kernel.values[number].level is not Level.FULL:
+        if not self._is_vector(number):
             return f"load_one({where})"
-        if has_full_picks(kernel, access):
+        if any(self._is_vector(pick) for pick, _ in access.picks):
             return f"lookup({access.buffer}, {self._write_count(access, is_vector=True)}, part)"
-        step = access.get_coefficient(kernel.inner)
+        step = access.get_coefficient(self._lane)
         if step == 0:
             return f"splat(load_one({where}))"
         return f"load({where}, part)" if step == 1 else f"gather({where}, {step}, part)"
@@ -227,18 +250,22 @@ class CpuKernel(KernelWriter):
         if not is_vector:
             return f"int64_t({write_position(self.kernel, access)})"
         plain = access.model_copy(update={"picks": ()})
-        step = access.get_coefficient(self.kernel.inner)
+        step = access.get_coefficient(self._lane)
         picks = [f"{self._write_operand(pick)} * {coefficient}" for pick, coefficient in access.picks]
         return " + ".join([f"count_from({write_position(self.kernel, plain)}, {step})", *picks])
 
     # Stores
 
+    def _count_lanes(self, store: Store) -> int:
+        """How far the counter counts along which a stored vector's elements lie."""
+        return self.kernel.loops[store.loop]
+
     def _write_vector_store(self, store: Store) -> str:
         access, buffer = store.access, self._buffers[store.access.buffer]
         operand = self._fit(store, self._write_operand(store.value))
         where = f"{access.buffer} + {write_position(self.kernel, access)}"
-        step = access.get_coefficient(self.kernel.inner)
-        if step != 1 and self.kernel.loops[store.loop] > 1:
+        step = access.get_coefficient(self._lane)
+        if step != 1 and self._count_lanes(store) > 1:
             return f"scatter({where}, {step}, {operand}, part);"
         streamed = self._choice.stream and buffer.size_bytes >= STREAM_FROM_BYTES
         return f"{'stream' if streamed else 'store'}({where}, {operand}, part);"

@@ -2,8 +2,10 @@
 
 from cuda_agent.expert.choice import Choice
 from cuda_agent.expert.cpu_kernel import ELEMENTS, CpuKernel
+from cuda_agent.expert.cpu_lanes import CpuLanes, suits_lanes
 from cuda_agent.expert.cpu_product import CpuProduct
-from cuda_agent.expert.plan import Buffer, Kernel, Plan, Product, Role
+from cuda_agent.expert.cpu_traversal import CpuTraversal
+from cuda_agent.expert.plan import Buffer, Plan, Product, Role, Step, Traversal
 from cuda_agent.expert.template import load_template
 
 BITS = ("bfloat16", "float16")
@@ -19,9 +21,13 @@ def write_pointer(buffer: Buffer) -> str:
     return f"{kind}* {buffer.name} = {buffer.name}_.data<{kind}>();"
 
 
-def build_step(step: Kernel | Product, plan: Plan, *, choice: Choice) -> CpuKernel | CpuProduct:
+def build_step(step: Step, plan: Plan, *, choice: Choice) -> CpuKernel | CpuProduct | CpuTraversal:
     """The writer of one step."""
-    return CpuProduct(step) if isinstance(step, Product) else CpuKernel(step, plan, choice=choice)
+    if isinstance(step, Product):
+        return CpuProduct(step)
+    if isinstance(step, Traversal):
+        return CpuTraversal(step)
+    return (CpuLanes if suits_lanes(step) else CpuKernel)(step, plan, choice=choice)
 
 
 def emit_cpu(plan: Plan, choice: Choice, *, comment: str) -> str:
@@ -30,8 +36,10 @@ def emit_cpu(plan: Plan, choice: Choice, *, comment: str) -> str:
     return load_template(
         "fused.cpp.jinja",
         comment=comment.splitlines(),
-        kernels=[step.write() for step in steps],
+        kernels=[text for step in steps if (text := step.write())],
         has_products=bool(plan.products),
+        has_traversals=bool(plan.traversals),
+        has_special=plan.has_special,
         arguments=[f"kernel::Tensor {buffer.name}_" for buffer in plan.buffers],
         pointers=[write_pointer(buffer) for buffer in plan.buffers],
         calls=[step.write_call() for step in steps],

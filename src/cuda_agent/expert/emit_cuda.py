@@ -5,8 +5,9 @@ from cuda_agent.expert.collapse import has_columns
 from cuda_agent.expert.cuda_kernel import ELEMENTS, CudaKernel
 from cuda_agent.expert.cuda_product import CudaProduct, suits_library
 from cuda_agent.expert.cuda_shape import TOTAL_BLOCKS
+from cuda_agent.expert.cuda_traversal import CudaTraversal
 from cuda_agent.expert.ops import DTYPE_BYTES
-from cuda_agent.expert.plan import Buffer, Kernel, Plan, Product, Role
+from cuda_agent.expert.plan import Buffer, Kernel, Plan, Product, Role, Step, Traversal
 from cuda_agent.expert.template import load_template
 
 HEADERS = {False: "device_product.h", True: "cublas_product.h"}
@@ -32,7 +33,7 @@ def split_loops(kernel: Kernel) -> list[Kernel]:
 def plan_partials(plan: Plan) -> Plan:
     """The plan as CUDA needs it: kernels of one column loop, and scratch memory for totals."""
     steps = tuple(
-        part for step in plan.steps for part in ([step] if isinstance(step, Product) else split_loops(step))
+        part for step in plan.steps for part in (split_loops(step) if isinstance(step, Kernel) else [step])
     )
     count = max((len(kernel.totals) for kernel in plan.kernels), default=0)
     if not count:
@@ -51,9 +52,11 @@ def write_pointer(buffer: Buffer) -> list[str]:
     return [taken, f'check_aligned({buffer.name}, "{buffer.name}");']
 
 
-def build_step(step: Kernel | Product, plan: Plan, *, choice: Choice) -> CudaKernel | CudaProduct:
+def build_step(step: Step, plan: Plan, *, choice: Choice) -> CudaKernel | CudaProduct | CudaTraversal:
     """The writer of one step."""
-    return CudaProduct(step) if isinstance(step, Product) else CudaKernel(step, plan, choice=choice)
+    if isinstance(step, Product):
+        return CudaProduct(step)
+    return CudaTraversal(step) if isinstance(step, Traversal) else CudaKernel(step, plan, choice=choice)
 
 
 def find_product_headers(plan: Plan) -> list[str]:
@@ -71,8 +74,10 @@ def emit_cuda(plan: Plan, choice: Choice, *, comment: str) -> str:
         "fused.cu.jinja",
         comment=comment.splitlines(),
         is_narrow=all(DTYPE_BYTES[buffer.dtype] <= 2 for buffer in plan.buffers),
-        kernels=[step.write() for step in steps],
+        kernels=[text for step in steps if (text := step.write())],
         headers=find_product_headers(plan),
+        has_traversals=bool(plan.traversals),
+        has_special=plan.has_special,
         arguments=[f"kernel::Tensor {buffer.name}_" for buffer in plan.buffers],
         pointers=[line for buffer in plan.buffers for line in write_pointer(buffer)],
         anchor=plan.outputs[0],

@@ -1,7 +1,7 @@
 """A plan in words, for the head of the source file and for the reader of an episode."""
 
 from cuda_agent.expert.choice import Choice
-from cuda_agent.expert.plan import Kernel, Level, Plan, Product
+from cuda_agent.expert.plan import Kernel, Level, Plan, Step, Traversal
 from cuda_agent.expert.schedule import Pass, build_schedule
 
 MIB = float(1 << 20)
@@ -54,10 +54,13 @@ def explain_kernel(kernel: Kernel, choice: Choice) -> list[str]:
     return lines
 
 
-def explain_step(step: Kernel | Product, choice: Choice) -> list[str]:
+def explain_step(step: Step, choice: Choice) -> list[str]:
     """One step of a plan."""
     if isinstance(step, Kernel):
         return explain_kernel(step, choice)
+    if isinstance(step, Traversal):
+        lines = step.outer * step.inner
+        return [f"{step.name}: {step.op} along {count(lines, 'line')} of {count(step.length, 'element')}"]
     sizes = f"{step.rows} x {step.depth} by {step.depth} x {step.cols}"
     how = "matrix product" if step.batch == 1 else f"{step.batch} matrix products"
     return [f"{step.name}: {how}, {sizes}, {step.operations / GIGA:.2f} billion operations"]

@@ -11,8 +11,9 @@ from cuda_agent.expert.index import Affine, IrregularError, RefineError, join_in
 from cuda_agent.expert.layout import Layout, find_needs, find_reductions
 from cuda_agent.expert.lower import RULES, build_lowering
 from cuda_agent.expert.lower_product import build_product, find_products
+from cuda_agent.expert.lower_traversal import build_traversal, find_traversals
 from cuda_agent.expert.lowering import CutError, Lowering, PieceError, Place
-from cuda_agent.expert.plan import Access, Buffer, Kernel, Level, Plan, Product, Role, Store
+from cuda_agent.expert.plan import Access, Buffer, Kernel, Level, Plan, Role, Step, Store
 
 LONG_ROW = 1 << 14
 """A tensor of more elements than this is not treated as a single row: that would keep one thread busy."""
@@ -153,10 +154,10 @@ def build_kernel(lowering: Lowering, stores: list[Store]) -> Kernel:
 def group_roots(layout: Layout) -> list[Group]:
     """Roots that can share a kernel: same domain, something read in common, neither needing the other."""
     graph, stored = layout.graph, layout.find_stored()
-    products = find_products(graph)
+    lone = find_lone(graph)
     groups: list[Group] = []
     for root in layout.find_roots():
-        if root in products:
+        if root in lone:
             groups.append(Group((root,), build_flat(graph.shapes[root])))
             continue
         domain = choose_domain(graph, root, stored=stored)
@@ -164,8 +165,8 @@ def group_roots(layout: Layout) -> list[Group]:
         for place, group in enumerate(groups):
             theirs = set().union(*(find_needs(graph, member, stored=stored) for member in group.roots))
             later = {name for other in groups[place:] for name in other.roots}
-            is_product = group.roots[0] in products
-            if not is_product and group.domain == domain and needs & theirs and not needs & later:
+            is_lone = group.roots[0] in lone
+            if not is_lone and group.domain == domain and needs & theirs and not needs & later:
                 groups[place] = Group((*group.roots, root), domain)
                 break
         else:
@@ -173,17 +174,24 @@ def group_roots(layout: Layout) -> list[Group]:
     return groups
 
 
-def build_steps(layout: Layout, group: Group) -> list[Kernel] | list[Product]:
-    """The product that fills a root, or the kernels that store a group of roots.
+def find_lone(graph: Graph) -> tuple[str, ...]:
+    """Nodes that are steps of their own."""
+    return find_products(graph) + find_traversals(graph)
+
+
+def build_steps(layout: Layout, group: Group) -> list[Step]:
+    """The product or traversal that fills a root, or the kernels that store a group of roots.
 
     Raises:
         CutError: something must be in memory first.
         IrregularError: no splitting of loops makes every index affine.
     """
     root = group.roots[0]
-    if root not in find_products(layout.graph):
-        return lower_group(layout, group)
+    if root not in find_lone(layout.graph):
+        return [*lower_group(layout, group)]
     buffer = next(b for b in layout.build_buffers() if b.node == root and b.role is not Role.SOURCE)
+    if root in find_traversals(layout.graph):
+        return [build_traversal(layout, root, buffer=buffer)]
     return [build_product(layout, root, buffer=buffer, rules=RULES)]
 
 
@@ -194,7 +202,7 @@ def try_fuse(layout: Layout) -> Plan:
         CutError: something must be in memory first.
     """
     buffers = layout.build_buffers()
-    steps: list[Kernel | Product] = []
+    steps: list[Step] = []
     for group in group_roots(layout):
         try:
             steps += build_steps(layout, group)
@@ -225,7 +233,7 @@ def fuse_graph(graph: Graph) -> Plan:
     Raises:
         IrregularError: an operation cannot be written as a loop nest at all.
     """
-    layout = Layout(graph, find_products(graph))
+    layout = Layout(graph, find_lone(graph))
     for _ in range(len(graph.nodes) + 1):
         try:
             return try_fuse(layout)

@@ -8,6 +8,7 @@ from cuda_agent.expert.graph import Graph
 from cuda_agent.expert.lower_point import lower_full, lower_iota, lower_point
 from cuda_agent.expert.lower_product import lower_product
 from cuda_agent.expert.lower_reduction import lower_reduction
+from cuda_agent.expert.lower_traversal import lower_traversal
 from cuda_agent.expert.lower_view import (
     lower_cat,
     lower_expand,
@@ -24,6 +25,7 @@ RULES: dict[str, LoweringRule] = {
     **dict.fromkeys(ops.POINTWISE, lower_point),
     **dict.fromkeys(ops.REDUCTIONS, lower_reduction),
     ops.PRODUCT: lower_product,
+    **dict.fromkeys(ops.TRAVERSALS, lower_traversal),
     "full": lower_full,
     "iota": lower_iota,
     "reshape": lower_reshape,

@@ -43,9 +43,13 @@ POINTWISE = {
     "eq": 1, "ne": 1, "lt": 1, "le": 1, "gt": 1, "ge": 1, "logical_and": 1, "logical_or": 1, "logical_not": 1,
     "logical_xor": 1, "isnan": 1, "floor": 1, "ceil": 1, "round": 1, "trunc": 1, "div": 4, "reciprocal": 4,
     "sqrt": 5, "rsqrt": 6, "exp": 12, "expm1": 16, "log": 14, "log1p": 16, "tanh": 20, "sigmoid": 16,
-    "erf": 20, "sin": 20, "cos": 20, "pow": 60,
+    "erf": 20, "sin": 20, "cos": 20, "pow": 60, "atan": 20, "asin": 20, "acos": 20, "atan2": 26, "fmod": 30,
+    "lgamma": 100, "digamma": 100, "erfinv": 100, "i0": 100,
 }  # fmt: skip
 """Operations element by element, with their cost in vector instructions, roughly."""
+
+SPECIAL = ("lgamma", "digamma", "erfinv", "i0")
+"""Pointwise operations that are computed in float64, one element after the other."""
 
 ROUNDED = {"float16": "round_float16", "bfloat16": "round_bfloat16"}
 """What a value of these dtypes went through: it is held in a wider lane."""
@@ -61,6 +65,12 @@ DEAR = 10
 
 REDUCTIONS = ("sum", "amax", "amin", "prod")
 """Reductions over some dimensions, which disappear."""
+
+RUNNING = ("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp")
+"""What has been seen so far along one dimension, combined."""
+
+TRAVERSALS = (*RUNNING, "sort")
+"""What goes along one dimension, line by line: a step of its own in a plan."""
 
 PRODUCT = "matmul"
 """The product of two matrices, or of two batches of matrices: a step of its own in a plan."""

@@ -4,7 +4,7 @@ from enum import StrEnum
 from math import prod
 
 from cuda_agent.config import Record
-from cuda_agent.expert.ops import DTYPE_BYTES, Lane
+from cuda_agent.expert.ops import DTYPE_BYTES, SPECIAL, Lane
 
 
 class Role(StrEnum):
@@ -210,10 +210,33 @@ class Product(Record):
         return 2 * self.batch * self.rows * self.cols * self.depth
 
 
+class Traversal(Record):
+    """Goes along the middle dimension of a tensor of (outer, length, inner), line by line."""
+
+    name: str
+    """A C++ identifier."""
+    op: str
+    """Which one of `ops.TRAVERSALS`."""
+    source: str
+    """The buffer that is read."""
+    out: str
+    """The buffer that is filled."""
+    outer: int
+    """Elements before the dimension."""
+    length: int
+    """Elements along it."""
+    inner: int
+    """Elements after it."""
+
+
+Step = Kernel | Product | Traversal
+"""What a plan consists of."""
+
+
 class Plan(Record):
     """All steps of a module, in order."""
 
-    steps: tuple[Kernel | Product, ...]
+    steps: tuple[Step, ...]
     """Each after those whose results it reads."""
     buffers: tuple[Buffer, ...]
     """Everything they read or write."""
@@ -229,6 +252,16 @@ class Plan(Record):
     def products(self) -> tuple[Product, ...]:
         """The steps that are matrix products."""
         return tuple(step for step in self.steps if isinstance(step, Product))
+
+    @property
+    def traversals(self) -> tuple[Traversal, ...]:
+        """The steps that go along a dimension."""
+        return tuple(step for step in self.steps if isinstance(step, Traversal))
+
+    @property
+    def has_special(self) -> bool:
+        """Whether some value is computed by a function of special.h."""
+        return any(value.op in SPECIAL for kernel in self.kernels for value in kernel.values)
 
     def get_buffer(self, name: str) -> Buffer:
         """The buffer of that name."""

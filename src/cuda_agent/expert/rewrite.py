@@ -8,6 +8,7 @@ from cuda_agent.expert import ops
 from cuda_agent.expert.canonical import name_operands
 from cuda_agent.expert.canonicalize import find_read_sources
 from cuda_agent.expert.graph import Graph, Node, replace_refs
+from cuda_agent.expert.rewrite_index import rewrite_indices
 from cuda_agent.expert.rewrite_linear import rewrite_product
 
 MOST_ROUNDS = 200
@@ -187,11 +188,15 @@ def drop_dead(graph: Graph) -> Graph:
     return graph.model_copy(update={"sources": find_read_sources(graph)})
 
 
+STEPS = (drop_identities, merge_equal, share_exponential, drop_dead, rewrite_indices, rewrite_product)
+"""The rewrites of one round, in order."""
+
+
 def rewrite_graph(graph: Graph) -> Graph:
     """Every rewrite, until nothing changes."""
     for _ in range(MOST_ROUNDS):
         before = graph
-        for step in (drop_identities, merge_equal, share_exponential, drop_dead, rewrite_product):
+        for step in STEPS:
             graph = step(graph)
         if graph == before:
             break

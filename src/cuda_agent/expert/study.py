@@ -11,6 +11,7 @@ from cuda_agent.expert.canonical import UnsupportedError
 from cuda_agent.expert.canonicalize import canonicalize
 from cuda_agent.expert.choice import Choice
 from cuda_agent.expert.constructor import SignatureError
+from cuda_agent.expert.cuda_traversal import is_too_long
 from cuda_agent.expert.emit_cpu import emit_cpu
 from cuda_agent.expert.emit_cuda import emit_cuda, find_product_headers, plan_partials
 from cuda_agent.expert.emit_model import emit_model
@@ -34,13 +35,19 @@ SOURCES = {Target.CPU: "kernels/fused.cpp", Target.CUDA: "kernels/fused.cu"}
 """The emitted source."""
 
 
+SPECIAL_HEADER = "special.h"
+"""The header that sources with functions of float64 include."""
+
 PRODUCT_HEADERS = {Target.CPU: ("product.h",), Target.CUDA: ("device_product.h", "cublas_product.h")}
 """Headers that sources with matrix products include."""
+
+TRAVERSAL_HEADERS = {Target.CPU: "traverse.h", Target.CUDA: "device_traverse.h"}
+"""The header that sources with traversals include."""
 
 
 def list_headers(target: Target) -> tuple[str, ...]:
     """The names of all headers that an emitted source may include."""
-    return HEADERS[target] + PRODUCT_HEADERS[target]
+    return (*HEADERS[target], *PRODUCT_HEADERS[target], TRAVERSAL_HEADERS[target], SPECIAL_HEADER)
 
 
 def read_headers(target: Target) -> dict[str, str]:
@@ -54,9 +61,11 @@ class StudyError(Exception):
 
 def find_headers(plan: Plan, target: Target) -> tuple[str, ...]:
     """The headers that the emitted source of a plan includes."""
+    found = [*HEADERS[target], *((SPECIAL_HEADER,) if plan.has_special else ())]
+    found += [TRAVERSAL_HEADERS[target]] if plan.traversals else []
     if target is Target.CUDA:
-        return (*HEADERS[target], *find_product_headers(plan))
-    return (*HEADERS[target], *(("product.h",) if plan.products else ()))
+        return (*found, *find_product_headers(plan))
+    return (*found, *(("product.h",) if plan.products else ()))
 
 
 @dataclass(frozen=True)
@@ -125,6 +134,17 @@ def run_trace(sandbox: Sandbox, source: str, *, target: Target) -> Graph:
     return reply.graph
 
 
+def check_lines(plan: Plan) -> None:
+    """See that every line that is sorted fits into shared memory.
+
+    Raises:
+        UnsupportedError: one does not.
+    """
+    for step in plan.traversals:
+        if is_too_long(step):
+            raise UnsupportedError(f"sorting lines of {step.length} elements is beyond me on a GPU")
+
+
 def study_task(sandbox: Sandbox, source: str, *, target: Target) -> Study:
     """Trace, rewrite and plan a task.
 
@@ -137,6 +157,7 @@ def study_task(sandbox: Sandbox, source: str, *, target: Target) -> Study:
         plan = fuse_graph(graph)
         if target is Target.CUDA:
             plan = plan_partials(plan)
+            check_lines(plan)
         study = Study(target=target, source=source, traced=len(traced.nodes), graph=graph, plan=plan)
         emit_model(graph, plan, source=source)
     except (UnsupportedError, IrregularError, SignatureError) as error:

@@ -1,7 +1,7 @@
 """Pieces of C++ that both targets share: names, types and addresses."""
 
 from cuda_agent.expert.ops import Lane
-from cuda_agent.expert.plan import Access, Kernel, Level
+from cuda_agent.expert.plan import Access, Kernel
 
 SCALARS = {Lane.F32: "float", Lane.F64: "double", Lane.I64: "int64_t", Lane.BOOL: "bool"}
 """The C++ type that holds one element of a lane."""
@@ -73,8 +73,3 @@ def write_name(kernel: Kernel, number: int) -> str:
         assert value.literal is not None
         return write_literal(value.literal, value.lane)
     return f"v{number}"
-
-
-def has_full_picks(kernel: Kernel, access: Access) -> bool:
-    """Whether an index that is read from memory changes from element to element."""
-    return any(kernel.values[pick].level is Level.FULL for pick, _ in access.picks)

@@ -26,11 +26,14 @@ OPENED = (
     "nll_loss_forward",
     "gelu", "silu", "mish", "elu", "leaky_relu", "hardtanh", "hardsigmoid", "hardswish", "softplus",
     "logsumexp",
-    "var", "var_mean", "std", "mse_loss", "smooth_l1_loss", "huber_loss", "addcmul", "addcdiv", "rsub",
+    "std", "mse_loss", "smooth_l1_loss", "huber_loss", "addcmul", "addcdiv", "rsub",
     "masked_fill", "linalg_vector_norm", "norm", "glu", "log_sigmoid_forward", "binary_cross_entropy",
     "upsample_bilinear2d", "upsample_nearest2d",
 )  # fmt: skip
 """Composite operations that are traced as their parts, so that the parts can be fused anew."""
+
+WHOLE = ("roll",)
+"""Operations that are traced as they are, though they could be taken apart: their parts compute indices."""
 
 SMALL_NUMEL = 64
 """Constants up to this size travel with the graph."""
@@ -45,12 +48,13 @@ ORIGINS = {
 
 def build_decompositions() -> dict[Any, Any]:
     """The core ATen decompositions, and those of `OPENED`."""
-    table = dict(core_aten_decompositions())
-    for op, rule in decomposition_table.items():
-        packet = str(op).split(".")[1] if "." in str(op) else ""
-        if packet in OPENED:
-            table[op] = rule
-    return table
+    table = {op: rule for op, rule in core_aten_decompositions().items() if find_packet(op) not in WHOLE}
+    return table | {op: rule for op, rule in decomposition_table.items() if find_packet(op) in OPENED}
+
+
+def find_packet(op: object) -> str:
+    """The bare name of an ATen operation."""
+    return str(op).split(".")[1] if "." in str(op) else ""
 
 
 def export_program(source: str) -> tuple[ExportedProgram, torch.nn.Module]:

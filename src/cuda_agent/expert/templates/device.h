@@ -165,10 +165,18 @@ DEVICE_FUNCTION(log1p, quick_log1p(x), log1p(x))
 DEVICE_FUNCTION(tanh, tanhf(x), tanh(x))
 DEVICE_FUNCTION(sin, sinf(x), sin(x))
 DEVICE_FUNCTION(cos, cosf(x), cos(x))
+DEVICE_FUNCTION(atan, atanf(x), atan(x))
+DEVICE_FUNCTION(asin, asinf(x), asin(x))
+DEVICE_FUNCTION(acos, acosf(x), acos(x))
 #undef DEVICE_FUNCTION
 DEVICE int64_t absolute_of(int64_t x) { return x < 0 ? -x : x; }
 DEVICE float pow_of(float x, float y) { return powf(x, y); }
 DEVICE double pow_of(double x, double y) { return pow(x, y); }
+DEVICE float atan2_of(float y, float x) { return atan2f(y, x); }
+DEVICE double atan2_of(double y, double x) { return atan2(y, x); }
+DEVICE float fmod_of(float x, float y) { return fmodf(x, y); }
+DEVICE double fmod_of(double x, double y) { return fmod(x, y); }
+DEVICE int64_t fmod_of(int64_t x, int64_t y) { return x % y; }
 
 // An index that was read from memory: negative ones count from the end, and none leaves the tensor.
 DEVICE int64_t pick(int64_t i, int64_t bound) {

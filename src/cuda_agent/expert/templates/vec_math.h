@@ -165,8 +165,82 @@ VEC_INLINE F32 log1p(F32 x) {
   return x >= splat(-1.0f) ? value : splat(std::numeric_limits<float>::quiet_NaN());
 }
 
+// ---- inverse circular functions ---------------------------------------------------------------------------
+
+VEC_INLINE F32 with_sign(F32 size, F32 of) { return as_float(as_int(size) | (as_int(of) & 0x80000000)); }
+
+// atan(t) = t + t^3 * q(t^2) for 0 <= t <= 1.
+VEC_INLINE F32 atan_of_fraction(F32 t) {
+  F32 z = t * t;
+  F32 q = splat(-0.0017936177f);
+  q = q * z + splat(0.010914589f);
+  q = q * z + splat(-0.031177815f);
+  q = q * z + splat(0.057957564f);
+  q = q * z + splat(-0.08403449f);
+  q = q * z + splat(0.10952185f);
+  q = q * z + splat(-0.14264241f);
+  q = q * z + splat(0.19998549f);
+  q = q * z + splat(-0.333333f);
+  return t + t * z * q;
+}
+VEC_INLINE F32 right_angle_minus(F32 x) { return splat(1.57079637f) - (x + splat(4.37113883e-08f)); }
+VEC_INLINE F32 atan(F32 x) {
+  F32 a = absolute(x);
+  I32 far = a > splat(1.0f);
+  F32 r = atan_of_fraction(far ? splat(1.0f) / a : a);
+  return with_sign(far ? right_angle_minus(r) : r, x);
+}
+VEC_INLINE F32 atan2(F32 y, F32 x) {
+  F32 a = absolute(x), b = absolute(y);
+  I32 steep = b > a;
+  F32 high = steep ? b : a, low = steep ? a : b;
+  F32 t = low == high ? (high == splat(0.0f) ? high : splat(1.0f)) : low / high;
+  F32 r = atan_of_fraction(t);
+  r = steep ? right_angle_minus(r) : r;
+  r = as_int(x) < 0 ? splat(3.14159274f) - (r + splat(8.74227766e-08f)) : r;
+  return ((x != x) | (y != y)) ? x + y : with_sign(r, y);
+}
+// asin(s) = s + s^3 * q(s^2) up to 1/2; above it asin(a) = pi/2 - 2 * asin(sqrt((1 - a) / 2)).
+VEC_INLINE F32 asin_of_half(F32 s, F32 z) {
+  F32 q = splat(0.042166334f);
+  q = q * z + splat(0.024179501f);
+  q = q * z + splat(0.04547038f);
+  q = q * z + splat(0.074952975f);
+  q = q * z + splat(0.16666752f);
+  return s + s * z * q;
+}
+VEC_INLINE F32 asin(F32 x) {
+  F32 a = absolute(x);
+  I32 far = a > splat(0.5f);
+  F32 z = far ? (splat(1.0f) - a) * splat(0.5f) : a * a;
+  F32 p = asin_of_half(far ? root(z) : a, z);
+  return with_sign(far ? right_angle_minus(p + p) : p, x);
+}
+VEC_INLINE F32 acos(F32 x) {
+  F32 a = absolute(x);
+  I32 far = a > splat(0.5f);
+  F32 z = far ? (splat(1.0f) - a) * splat(0.5f) : a * a;
+  F32 p = asin_of_half(far ? root(z) : a, z);
+  F32 wide = x < splat(0.0f) ? splat(3.14159274f) - (p + p + splat(8.74227766e-08f)) : p + p;
+  return far ? wide : right_angle_minus(with_sign(p, x));
+}
+
 // ---- lane by lane -----------------------------------------------------------------------------------------
 
+// In float64, where a quotient below 2^29 times the divisor is exact; the rest goes to the library.
+VEC_INLINE F32 fmod(F32 x, F32 y) {
+  F64 a = __builtin_convertvector(absolute(x), F64), b = __builtin_convertvector(absolute(y), F64), q = a / b;
+  bool is_plain = true;
+  for (int k = 0; k < W; ++k) is_plain = is_plain & (q[k] < 0x1p29) & (b[k] < 0x1p200);
+  if (__builtin_expect(!is_plain, 0)) {
+    for (int k = 0; k < W; ++k) x[k] = std::fmod(x[k], y[k]);
+    return x;
+  }
+  F64 rest = a - __builtin_convertvector(__builtin_convertvector(q, I32), F64) * b;
+  rest = rest < 0 ? rest + b : rest;
+  rest = rest >= b ? rest - b : rest;
+  return with_sign(__builtin_convertvector(rest, F32), x);
+}
 VEC_INLINE F32 pow(F32 x, F32 y) {
   for (int k = 0; k < W; ++k) x[k] = std::pow(x[k], y[k]);
   return x;
@@ -247,14 +321,24 @@ VEC_SCALAR(sigmoid, 1 / (1 + std::exp(-x)))
 VEC_SCALAR(erf, std::erf(x))
 VEC_SCALAR(sin, std::sin(x))
 VEC_SCALAR(cos, std::cos(x))
+VEC_SCALAR(atan, std::atan(x))
+VEC_SCALAR(asin, std::asin(x))
+VEC_SCALAR(acos, std::acos(x))
 #undef VEC_SCALAR
 
-VEC_INLINE float pow(float x, float y) { return std::pow(x, y); }
-VEC_INLINE double pow(double x, double y) { return std::pow(x, y); }
-VEC_INLINE F64 pow(F64 x, F64 y) {
-  for (int k = 0; k < W; ++k) x[k] = std::pow(x[k], y[k]);
-  return x;
-}
+#define VEC_OF_TWO(name)                                          \
+  VEC_INLINE float name(float x, float y) { return std::name(x, y); }    \
+  VEC_INLINE double name(double x, double y) { return std::name(x, y); } \
+  VEC_INLINE F64 name(F64 x, F64 y) {                                    \
+    for (int k = 0; k < W; ++k) x[k] = std::name(x[k], y[k]);            \
+    return x;                                                            \
+  }
+VEC_OF_TWO(pow)
+VEC_OF_TWO(atan2)
+VEC_OF_TWO(fmod)
+#undef VEC_OF_TWO
+VEC_INLINE I64 fmod(I64 x, I64 y) { return x % y; }
+VEC_INLINE int64_t fmod(int64_t x, int64_t y) { return x % y; }
 
 // An index that was read from memory: negative ones count from the end, and none leaves the tensor.
 VEC_INLINE int64_t pick(int64_t i, int64_t bound) {
