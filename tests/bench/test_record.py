@@ -93,7 +93,7 @@ def test_a_correct_one_has_its_numbers() -> None:
                 ProfileStatus.CRASHED: RecordStatus.UNTIMED,
                 ProfileStatus.TIMED_OUT: RecordStatus.UNTIMED,
                 ProfileStatus.FAILED: RecordStatus.UNTIMED,
-                ProfileStatus.BASELINE_ERROR: RecordStatus.TASK_ERROR,
+                ProfileStatus.BASELINE_ERROR: RecordStatus.UNTIMED,
                 ProfileStatus.BELOW_ROOFLINE: RecordStatus.QUARANTINED,
                 ProfileStatus.CLOCK_DISPUTED: RecordStatus.QUARANTINED,
                 ProfileStatus.WRONG_WHEN_TIMED: RecordStatus.QUARANTINED,

@@ -22,6 +22,15 @@ def run(tmp_path: Path) -> Iterator[RunDir]:
         yield run
 
 
+def test_long_ids_that_end_alike_are_two_orders(run: RunDir) -> None:
+    with serve(run) as url:
+        pool = RemotePool(url, token=TOKEN, run_id="r", ahead=4)
+        items = [
+            order(f"{letter}/{'a-long-name/' * 5}sample", 0.01 * place) for place, letter in enumerate("ab")
+        ]
+        assert [outcome.value for outcome in pool.run(items)] == [{"text": "0.0"}, {"text": "0.01"}]
+
+
 def test_a_client_gets_every_outcome_and_the_second_time_at_once(run: RunDir) -> None:
     with serve(run) as url:
         pool = RemotePool(url, token=TOKEN, run_id="r", ahead=4)

@@ -124,3 +124,13 @@ def test_what_was_compiled_is_kept_for_the_tasks_next_process(opening: Opening) 
     assert kept[0]
     assert kept[1] == kept[0]
     assert opening.starts == 2
+
+
+@pytest.mark.slow
+def test_a_reference_that_compiling_ends_is_at_fault_alone(opening: Opening) -> None:
+    body = "torch.compiler.is_compiling() and __import__('os').abort()\n        return torch.relu(x)"
+    with opening.open(body) as process:
+        assert process.try_alone().is_judged
+        result = process.try_alone(compiled=True)
+    assert result.status is TaskStatus.FAILED
+    assert "SIGABRT" in result.reason

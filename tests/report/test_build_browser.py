@@ -191,7 +191,7 @@ def test_links_lead_from_a_try_to_its_kernel(browser: "Browser", site: Path) -> 
     visit = Visit(browser)
     page = visit.open(site / "benchmark.html")
     page.locator("[data-table] a").first.click()
-    assert page.url.endswith("#kernel")
+    page.wait_for_url("**/*#kernel")
     assert "ModelNew" in page.locator("#kernel ~ details").first.inner_text()
     visit.close()
 

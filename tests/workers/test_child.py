@@ -33,7 +33,9 @@ def ask(child: "subprocess.Popen[str]", **payload: str) -> dict[str, object]:
 
 def test_one_line_in_one_line_out_whatever_is_printed() -> None:
     with start() as child:
-        assert ask(child, do="print", say="a")["value"] == {"echo": "a", "pid": child.pid}
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+        answer = ask(child, do="print", say="a")["value"]
+        assert answer == {"echo": "a", "pid": child.pid, "visible": visible}
         assert ask(child, do="fail")["error"] == "ValueError: it does not work"
         assert child.stdin is not None
         child.stdin.close()

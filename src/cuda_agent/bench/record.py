@@ -172,8 +172,6 @@ def find_status(evaluation: Evaluation) -> RecordStatus:
         return RecordStatus.UNTIMED if profiled is None else RecordStatus.CORRECT
     if stage is not Stage.PROFILE or profiled is None:
         return RecordStatus.FAILED
-    if profiled.status is ProfileStatus.BASELINE_ERROR:
-        return RecordStatus.TASK_ERROR
     return RecordStatus.QUARANTINED if profiled.status in _QUARANTINE else RecordStatus.UNTIMED
 
 

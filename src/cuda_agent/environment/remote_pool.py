@@ -1,5 +1,6 @@
 """A pool that is a server elsewhere: `cuda-agent serve` there, any trainer here."""
 
+import hashlib
 import json
 import time
 import urllib.error
@@ -56,8 +57,8 @@ class RemotePool:
                 return Outcome.model_validate({**state["outcome"], "item_id": item.item_id})
 
     def _name(self, item: WorkItem) -> str:
-        # Item ids may hold anything; the server's names may not.
-        return f"{self._run_id}-{item.item_id.encode().hex()[-60:]}"
+        # Item ids may hold anything and be of any length; the server's names may not.
+        return f"{self._run_id}-{hashlib.sha256(item.item_id.encode()).hexdigest()[:32]}"
 
     def _ask(self, method: str, path: str, *, body: object = None) -> Any:  # noqa: ANN401
         """Ask, again and again while the server is away or has too much to do."""

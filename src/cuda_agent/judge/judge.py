@@ -16,7 +16,14 @@ from cuda_agent.judge.process import ChildError, ChildProcess
 from cuda_agent.judge.profile import Facts, Profiler
 from cuda_agent.judge.protocol import Load
 from cuda_agent.judge.replies import Done
-from cuda_agent.judge.result import ProfileResult, TaskResult, TaskStatus, VerifyResult, VerifyStatus
+from cuda_agent.judge.result import (
+    ProfileResult,
+    ProfileStatus,
+    TaskResult,
+    TaskStatus,
+    VerifyResult,
+    VerifyStatus,
+)
 from cuda_agent.judge.session import Session
 from cuda_agent.judge.stock import Stock
 from cuda_agent.judge.stopwatch import Stopwatch
@@ -125,9 +132,11 @@ class Judge:
             verified, profiled = self._examine_on(runner, artifact, profile=profile, watch=watch)
         finally:
             self._stock.retire(runner)
-        if verified.status is VerifyStatus.TASK_ERROR and not self._is_closed:
+        baseline_failed = profiled is not None and profiled.status is ProfileStatus.BASELINE_ERROR
+        if (baseline_failed or verified.status is VerifyStatus.TASK_ERROR) and not self._is_closed:
+            self._task.wait()
             with self._lease.share():
-                self._task.try_alone()
+                self._task.try_alone(compiled=baseline_failed)
         return verified, profiled
 
     def close(self) -> None:

@@ -137,7 +137,7 @@ class ProfileStatus(StrEnum):
     TIMED_OUT = "timed_out"
     """No answer in time."""
     BASELINE_ERROR = "baseline_error"
-    """A baseline could not be timed: the task or the machine, not the submission, is at fault."""
+    """A baseline could not be timed beside it; where it cannot alone, the task is at fault, and says so."""
 
 
 class Timing(Record):

@@ -13,6 +13,7 @@ from cuda_agent.judge.policy import JudgePolicy
 from cuda_agent.judge.process import ChildError, ChildProcess
 from cuda_agent.judge.protocol import (
     CheckTask,
+    Compile,
     DrawInputs,
     DrawWeights,
     Expect,
@@ -134,8 +135,11 @@ class TaskProcess:
             self.result = self._check_memory() or self.result
         return self.result
 
-    def try_alone(self) -> TaskResult:
-        """Whether the reference fails with no submission near it too: only then is the task at fault."""
+    def try_alone(self, *, compiled: bool = False) -> TaskResult:
+        """Whether the reference fails with no submission near it too: only then is the task at fault.
+
+        With `compiled` it is also compiled, for that may end its process.
+        """
         result = self.check()
         if not result.is_judged:
             return result
@@ -145,10 +149,19 @@ class TaskProcess:
                 self.child.ask(DrawWeights(seed=seed), Described, timeout_s=_TIMEOUT_S)
                 self.child.ask(DrawInputs(seed=seed, variant=variant), Described, timeout_s=_TIMEOUT_S)
                 self.child.ask(Expect(), Expected, timeout_s=_TIMEOUT_S)
+            if compiled:
+                self._compile()
         except ChildError as error:
             self.forget()
             self.result = result = _blame(error, "failed")
         return result
+
+    def _compile(self) -> None:
+        try:
+            self.child.ask(Compile(), Done, timeout_s=_TIMEOUT_S)
+        except ChildError as error:
+            if error.how != "failed":  # what the compiler refuses has no compiled baseline, and is judged
+                raise
 
     def forget(self) -> None:
         """End it; the next question starts another."""

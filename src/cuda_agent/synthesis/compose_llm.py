@@ -79,7 +79,8 @@ def draw_operators(operators: Sequence[Operator], recipe: Recipe, *, number: int
 
 def build_prompt(operators: Sequence[Operator], recipe: Recipe) -> str:
     """What the model is asked."""
-    return _load_template().render(operators=operators, imports=IMPORTS, **recipe.model_dump(mode="json"))
+    values = recipe.model_dump(mode="json") | {"operators": operators, "imports": IMPORTS}
+    return _load_template().render(values)
 
 
 def find_reply_fault(reply: Reply) -> str:
