@@ -91,7 +91,7 @@ def _race_size(count: int, elements: int, target: Target) -> Iterator[Race]:
     ):
         (Path(folder) / "model_new.py").write_text(MODULE.format(name="ModelNew", repeats=REPEATS))
         for _ in range(count):
-            yield _race(judge, Artifact(folder=Path(folder), library=None), elements, target=target)
+            yield _race(judge, Artifact(folder=Path(folder), kernels=None), elements, target=target)
 
 
 def _race(judge: Judge, artifact: Artifact, elements: int, *, target: Target) -> Race:

@@ -130,13 +130,13 @@ class Compiled:
     """Plans in one library: what each computes of given inputs, beside torch."""
 
     planned: Mapping[str, Planned]
-    library: tvm_ffi.Module
+    module: tvm_ffi.Module
 
     def check(self, name: str, *inputs: torch.Tensor) -> None:
         """Compare every output with eager's and with float64's; the module must have no weights."""
         one = self.planned[name]
         model = define(one.source)["Model"]()
-        candidate = build_model_new(one, getattr(self.library, name), emulated=False)
+        candidate = build_model_new(one, getattr(self.module, name), emulated=False)
         wide = [value.double() if value.is_floating_point() else value for value in inputs]
         with torch.no_grad():
             eager, got, exact = model(*inputs), candidate(*inputs), model(*wide)

@@ -82,7 +82,7 @@ class Maker:
             freeze_submission(source), target=Target.CPU, sandbox=self._sandbox, folder=self._folder / "build"
         )
         assert library is not None, result
-        return Artifact(folder=source, library=library)
+        return Artifact(folder=source, kernels=library)
 
 
 @pytest.mark.timing

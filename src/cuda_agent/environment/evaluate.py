@@ -133,7 +133,7 @@ class _Course:
         """Verify and, where asked for, profile: one visit to the judge."""
         self._on_stage(Stage.PROFILE if profile else Stage.VERIFY)
         self._submission.write_to(self._folder)
-        artifact = Artifact(folder=self._folder, library=self._library)
+        artifact = Artifact(folder=self._folder, kernels=self._library)
         self.verified, self.profiled = judge.examine(artifact, profile=profile, watch=self._watch)
         self.task = judge.task_result
 

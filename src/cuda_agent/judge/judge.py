@@ -43,7 +43,7 @@ class Artifact:
 
     folder: Path
     """Holds the frozen model_new.py."""
-    library: Path | None
+    kernels: Path | None
     """The built kernels; None when it has none."""
 
 
@@ -243,7 +243,7 @@ class Judge:
 
 def _load(runner: ChildProcess, artifact: Artifact) -> None:
     folder = runner.hand_over(artifact.folder / "model_new.py").parent
-    library = str(runner.hand_over(artifact.library)) if artifact.library else None
+    library = str(runner.hand_over(artifact.kernels)) if artifact.kernels else None
     runner.ask(Load(folder=str(folder), library=library), Done, timeout_s=_LOAD_TIMEOUT_S)
 
 
