@@ -92,10 +92,10 @@ def test_an_order_that_waits_can_be_cancelled(run: RunDir) -> None:
         late = threading.Thread(target=lambda: list(pool.run([order("late")])))
         late.start()
         time.sleep(0.5)
-        assert ask(f"{url}/v1/evaluations/r-{b'late'.hex()}", method="DELETE") == 200
+        assert ask(f"{url}/v1/evaluations/{pool.name_order('late')}", method="DELETE") == 200
         for thread in (waiting, late):
             thread.join()
-    outcome = OrderBook(run).find_outcome(f"r-{b'late'.hex()}")
+    outcome = OrderBook(run).find_outcome(pool.name_order("late"))
     assert outcome is not None
     assert outcome.status is OutcomeStatus.CANCELLED
 

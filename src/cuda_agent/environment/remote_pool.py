@@ -42,7 +42,7 @@ class RemotePool:
         """Do all items; their outcomes come in the items' order."""
         open_items: list[WorkItem] = []
         for item in items:
-            body = {"order_id": self._name(item), "request": item.payload}
+            body = {"order_id": self.name_order(item.item_id), "request": item.payload}
             self._ask("POST", "/v1/evaluations", body=body)
             open_items.append(item)
             if len(open_items) >= self._ahead:
@@ -52,13 +52,14 @@ class RemotePool:
 
     def _wait_for(self, item: WorkItem) -> Outcome:
         while True:
-            state = self._ask("GET", f"/v1/evaluations/{self._name(item)}?wait_s={WAIT_S}")
+            state = self._ask("GET", f"/v1/evaluations/{self.name_order(item.item_id)}?wait_s={WAIT_S}")
             if state["outcome"] is not None:
                 return Outcome.model_validate({**state["outcome"], "item_id": item.item_id})
 
-    def _name(self, item: WorkItem) -> str:
+    def name_order(self, item_id: str) -> str:
+        """The server's name for this item: the same each time, so a client that comes back finds its order."""
         # Item ids may hold anything and be of any length; the server's names may not.
-        return f"{self._run_id}-{hashlib.sha256(item.item_id.encode()).hexdigest()[:32]}"
+        return f"{self._run_id}-{hashlib.sha256(item_id.encode()).hexdigest()[:32]}"
 
     def _ask(self, method: str, path: str, *, body: object = None) -> Any:  # noqa: ANN401
         """Ask, again and again while the server is away or has too much to do."""
