@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,10 @@ import torch
 
 from cuda_agent.environment.build import build_submission
 from cuda_agent.environment.submission import freeze_submission
+from cuda_agent.judge import judge as judge_module
+from cuda_agent.judge import task_process
 from cuda_agent.judge.judge import Artifact, Judge
+from cuda_agent.judge.lease import Lease
 from cuda_agent.judge.policy import load_policy
 from cuda_agent.judge.result import ProfileStatus, VerifyResult, VerifyStatus
 from cuda_agent.sandbox.protocol import Sandbox
@@ -234,3 +238,38 @@ def test_a_faulty_task_is_not_the_submissions_fault(
     assert isinstance(verified, VerifyResult)
     assert (verified.status, profiled) == (status, None)
     assert reason in verified.reason
+
+
+@pytest.mark.parametrize("free_bytes", [[1 << 10], [1 << 40, 1 << 10]])
+def test_a_task_that_others_crowd_out_is_looked_at_again_alone(
+    sandbox: Sandbox, tiny_task: Task, make: Maker, monkeypatch: pytest.MonkeyPatch, *, free_bytes: list[int]
+) -> None:
+    looks = iter(free_bytes)
+    monkeypatch.setattr(task_process, "read_available_bytes", lambda _target: next(looks, 1 << 40))
+    with Judge(tiny_task, target=Target.CPU, sandbox=sandbox, policy=load_policy("strict")) as judge:
+        verified, _ = judge.examine(make(), profile=False)
+    assert (verified.status, verified.reason) == (VerifyStatus.OK, "")
+    assert next(looks, None) is None
+
+
+def test_a_large_task_is_verified_alone(
+    sandbox: Sandbox, tiny_task: Task, make: Maker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    artifact, taken = make(), []
+
+    class Watched(Lease):
+        @contextmanager
+        def take(self) -> Iterator[None]:
+            taken.append(True)
+            with super().take():
+                yield
+
+    monkeypatch.setattr(judge_module, "Lease", Watched)
+    with Judge(tiny_task, target=Target.CPU, sandbox=sandbox, policy=load_policy("strict")) as judge:
+        assert judge.check_task().is_judged
+        assert judge.examine(artifact, profile=False)[0].status is VerifyStatus.OK
+        assert not taken
+        needed_bytes = judge._task.opened.needed_bytes
+        monkeypatch.setattr(task_process, "read_total_bytes", lambda _target: 16 * needed_bytes)
+        assert judge.examine(artifact, profile=False)[0].status is VerifyStatus.OK
+        assert taken

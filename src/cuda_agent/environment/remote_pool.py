@@ -57,7 +57,7 @@ class RemotePool:
                 return Outcome.model_validate({**state["outcome"], "item_id": item.item_id})
 
     def name_order(self, item_id: str) -> str:
-        """The server's name for this item: the same each time, so a client that comes back finds its order."""
+        """What the server calls an item: the same each time, for a client that comes back."""
         # Item ids may hold anything and be of any length; the server's names may not.
         return f"{self._run_id}-{hashlib.sha256(item_id.encode()).hexdigest()[:32]}"
 

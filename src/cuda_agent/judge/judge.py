@@ -1,6 +1,6 @@
 """The judge: gives a built submission and a task to two separate processes, and decides."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -119,7 +119,7 @@ class Judge:
         with watch.time("open"):
             self.prewarm(profiles=profile)
             self._finish_warming()
-        result = self._task.check_room()
+        result = self._check_room()
         if not result.is_judged:
             return _describe_refusal(result), None
         runner = self._examined = self._stock.take_runner()
@@ -167,7 +167,19 @@ class Judge:
             return self._task.result
         self._task.wait()
         with self._lease.share():
-            return self._task.check()
+            result = self._task.check()
+        return self._look_again_alone(self._task.check) if self._task.is_crowded_out else result
+
+    def _check_room(self) -> TaskResult:
+        result = self._task.check_room()
+        return self._look_again_alone(self._task.check_room) if self._task.is_crowded_out else result
+
+    def _look_again_alone(self, look: Callable[[], TaskResult]) -> TaskResult:
+        with self._lease.take():
+            return look()
+
+    def _share_for_verifying(self) -> AbstractContextManager[None]:
+        return self._lease.take() if self._task.is_large else self._lease.share()
 
     def _warm(self, *, profiles: bool) -> None:
         """Begun by `prewarm`: the gate, then what torch.compile builds, where no baseline is kept."""
@@ -201,7 +213,7 @@ class Judge:
             takes_turns=self._policy.has(Layer.TURNS),
         )
         try:
-            with _hold(self._lease.share(), watch), watch.time("verify"):
+            with _hold(self._share_for_verifying(), watch), watch.time("verify"):
                 verified = Verifier(session, self._task.opened.arguments, policy=self._policy).run()
             if not profile or verified.status is not VerifyStatus.OK:
                 return verified, None

@@ -32,6 +32,8 @@ _TIMEOUT_S = 300.0
 _COPIES = 7
 """How often a task's tensors exist at once while it is judged: inputs and outputs on both sides, in
 mailboxes, and in float64."""
+_LARGE_SHARE = 8
+"""A task is large from this part of the memory on: judges that verify together would not all have room."""
 
 
 class TaskProcess:
@@ -56,6 +58,8 @@ class TaskProcess:
         self._child: ChildProcess | None = None
         self._prepared: Prepared | None = None
         self._opened: TaskOpened | None = None
+        self._found = TaskResult()
+        self._needed_bytes = 0
         self.result: TaskResult | None = None
         """What the gate found, or what showed later; None as long as nobody has looked."""
 
@@ -86,6 +90,17 @@ class TaskProcess:
     def is_refused(self) -> bool:
         """Whether the task will never be judged; memory may be free, and a crash not come, the next time."""
         return self.result is not None and self.result.status is TaskStatus.FAULTY
+
+    @property
+    def is_crowded_out(self) -> bool:
+        """Whether the task lacks room only because others use the memory too."""
+        lacks_room = self.result is not None and self.result.status is TaskStatus.DOES_NOT_FIT
+        return lacks_room and _COPIES * self._needed_bytes <= read_total_bytes(self._target)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether judging it takes so much memory that nobody else should verify meanwhile."""
+        return _COPIES * self._needed_bytes * _LARGE_SHARE > read_total_bytes(self._target)
 
     def start(self) -> None:
         """Start it without waiting, up to where it would need the device for the task."""
@@ -129,10 +144,10 @@ class TaskProcess:
         return self.result
 
     def check_room(self) -> TaskResult:
-        """Whether the task still fits; memory comes and goes."""
+        """Whether the task fits at present; memory comes and goes."""
         assert self.result is not None, "check comes first"
-        if self.result.is_judged:
-            self.result = self._check_memory() or self.result
+        if self._opened is not None:
+            self.result = self._check_memory(self.allow_bytes()) or self._found
         return self.result
 
     def try_alone(self, *, compiled: bool = False) -> TaskResult:
@@ -180,10 +195,11 @@ class TaskProcess:
     def _open(self, child: ChildProcess) -> TaskResult:
         if child.cache is not None:
             lend_compiled(self.task, child.cache)
-        step = "could not be opened"
+        step, allowed_bytes = "could not be opened", self.allow_bytes()
         try:
-            request = OpenTask(source=self.task.source, memory_bytes=self.allow_bytes())
+            request = OpenTask(source=self.task.source, memory_bytes=allowed_bytes)
             self._opened = child.ask(request, TaskOpened, timeout_s=_LOAD_TIMEOUT_S)
+            self._needed_bytes = self._opened.needed_bytes
             step = "failed"
             found = child.ask(CheckTask(policy=self._policy), TaskChecked, timeout_s=_TIMEOUT_S).result
             if found.is_judged:
@@ -192,17 +208,18 @@ class TaskProcess:
             if error.lacks_room:
                 raise InfrastructureError(f"no room for the reference's process: {error.reason}") from error
             return _blame(error, step)
-        return self._check_memory() or found
+        self._found = found
+        return self._check_memory(allowed_bytes) or found
 
-    def _check_memory(self) -> TaskResult | None:
-        needed_bytes, gib = self.opened.needed_bytes, 1 << 30
-        if needed_bytes <= self.allow_bytes():
+    def _check_memory(self, allowed_bytes: int) -> TaskResult | None:
+        needed_bytes, gib = self._needed_bytes, 1 << 30
+        if needed_bytes <= allowed_bytes:
             return None
         return TaskResult(
             status=TaskStatus.DOES_NOT_FIT,
             reason=f"the task's inputs, weights and outputs take {needed_bytes / gib:.2f} GiB, and judging "
             f"needs about {_COPIES} times that; "
-            f"{read_available_bytes(self._target) / gib:.2f} GiB are free here",
+            f"{allowed_bytes * _COPIES / gib:.2f} GiB are free here",
         )
 
 
@@ -221,13 +238,20 @@ def receive_prepared(child: ChildProcess) -> Prepared:
 
 def read_available_bytes(target: Target) -> int:
     """Free memory where the target's tensors live."""
-    if target is Target.CUDA:
-        return int(torch.cuda.mem_get_info()[0])
+    return int(torch.cuda.mem_get_info()[0]) if target is Target.CUDA else _read_meminfo("MemAvailable")
+
+
+def read_total_bytes(target: Target) -> int:
+    """All memory there is where the target's tensors live."""
+    return int(torch.cuda.mem_get_info()[1]) if target is Target.CUDA else _read_meminfo("MemTotal")
+
+
+def _read_meminfo(name: str) -> int:
     with open("/proc/meminfo", encoding="utf-8") as lines:
         for line in lines:
-            if line.startswith("MemAvailable:"):
+            if line.startswith(f"{name}:"):
                 return int(line.split()[1]) * 1024
-    raise InfrastructureError("/proc/meminfo does not say how much memory is available")
+    raise InfrastructureError(f"/proc/meminfo does not say {name}")
 
 
 def _blame(error: ChildError, step: str) -> TaskResult:
