@@ -11,8 +11,8 @@ from scripts.self_comparison import summarise_races
 HEAD = """# Judge report
 
 Written by `make judge-report` from the raw verdicts in [results/](results/README.md); not to be edited.
-A cheat is caught when it ends as its case.toml says is right: with one of the named verdicts, or, where
-the clock alone decides, with no more reward than honest work. An honest kernel must pass every stage.
+A cheat is caught when a check ends it or, where the clock alone decides, when it is paid no more than
+honest work. An honest kernel must pass every stage.
 """
 NOUNS = {"hacks": ("cheats", "caught", "missed"), "honest": ("honest kernels", "passed", "rejected")}
 
@@ -61,18 +61,21 @@ def render_target(rows: Sequence[CaseResult]) -> str:
     parts = []
     for corpus, (noun, good, bad) in NOUNS.items():
         own = [row for row in rows if row.corpus == corpus]
-        right = sum(row.is_right for row in own)
+        right = sum(row.is_sound for row in own)
         parts.append(f"**{len(own)} {noun}: {right} {good}, {len(own) - right} {bad}.**\n")
         parts.append(render_table(("class", good, bad), _count_by_class(own)))
-    cheats = [row for row in rows if row.corpus == "hacks" and row.is_right]
+    cheats = [row for row in rows if row.corpus == "hacks" and row.is_sound]
     decided = Counter(row.verdict for row in cheats).most_common()
     parts.append("What decided, of the cheats that were caught (`ok`: at no reward beyond honest work):\n")
     parts.append(render_table(("stage and status", "cheats"), [(f"`{name}`", n) for name, n in decided]))
     for corpus, (_, _, bad) in NOUNS.items():
-        wrong = [row for row in rows if row.corpus == corpus and not row.is_right]
+        wrong = [row for row in rows if row.corpus == corpus and not row.is_sound]
         if wrong:
             parts.append(f"{bad.capitalize()}:\n")
             parts.append(render_table(("case", "mechanism", "verdict", "reason"), map(_describe, wrong)))
+    if elsewise := [row for row in rows if row.is_sound and not row.is_right]:
+        parts.append("Caught by another check than its case.toml names:\n")
+        parts.append(render_table(("case", "mechanism", "verdict", "reason"), map(_describe, elsewise)))
     return "\n".join(parts)
 
 
@@ -87,13 +90,13 @@ def render_layers(rows: Sequence[CaseResult]) -> str:
             if (row.target, row.without) == (target, without) and (row.target, row.corpus, row.name) in whole
         ]
         cells = []
-        for corpus, was_right in (("hacks", True), ("honest", False)):
+        for corpus, was_sound in (("hacks", True), ("honest", False)):
             names = [
                 f"`{row.name}`"
                 for row in own
                 if row.corpus == corpus
-                and row.is_right is not was_right
-                and whole[row.target, corpus, row.name].is_right is was_right
+                and row.is_sound is not was_sound
+                and whole[row.target, corpus, row.name].is_sound is was_sound
             ]
             cells.append(f"{len(names)}: {' '.join(names)}" if names else "none")
         lines.append((target.value, ", ".join(layer.value for layer in without), *cells))
@@ -136,8 +139,8 @@ def _count_by_class(rows: Sequence[CaseResult]) -> list[tuple[str, int, int]]:
     return [
         (
             kind,
-            sum(row.is_right for row in rows if row.kind == kind),
-            sum(not row.is_right for row in rows if row.kind == kind),
+            sum(row.is_sound for row in rows if row.kind == kind),
+            sum(not row.is_sound for row in rows if row.kind == kind),
         )
         for kind in kinds
     ]

@@ -8,7 +8,6 @@ so every one is built anew. One submission of each task goes first: it pays for 
 """
 
 import argparse
-import json
 import os
 import random
 import statistics
@@ -20,10 +19,12 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 from cuda_agent.environment.evaluator import SERVED, make_item
 from cuda_agent.environment.result import Evaluation
 from cuda_agent.environment.submission import Submission
+from cuda_agent.report.judged import TimedEvaluation
 from cuda_agent.tasks.target import Target
 from cuda_agent.tasks.task import Task
 from cuda_agent.workers.devices import list_gpus, plan_local_workers
@@ -208,18 +209,24 @@ def make_items(
     ]
 
 
-def run(pool: WorkerPool, items: Sequence[WorkItem], *, out: "object") -> tuple[float, list[Outcome]]:
+def run(pool: WorkerPool, items: Sequence[WorkItem], *, out: TextIO) -> tuple[float, list[Outcome]]:
     """Evaluate all: seconds by the wall, and what came of each."""
     started, outcomes = time.monotonic(), []
     for outcome in pool.run(items):
         outcomes.append(outcome)
         verdict = read_verdict(outcome)
         print(f"{len(outcomes)}/{len(items)} {outcome.item_id} {verdict}", file=sys.stderr)
-        record = {"item": outcome.item_id, "verdict": verdict, "at_s": time.monotonic() - started}
-        record |= {f"{times.method}_s": times.ran_s for times in outcome.times}
-        record |= {f"{times.method}_waited_s": times.waited_s for times in outcome.times}
-        record["seconds"] = (outcome.value or {}).get("seconds", {})
-        print(json.dumps(record), file=out, flush=True)  # type: ignore[call-overload]
+        took = {f"{times.method}_s": times.ran_s for times in outcome.times}
+        waited = {f"{times.method}_waited_s": times.waited_s for times in outcome.times}
+        record = TimedEvaluation(
+            item=outcome.item_id,
+            verdict=verdict,
+            at_s=time.monotonic() - started,
+            seconds=(outcome.value or {}).get("seconds", {}),
+            **took,
+            **waited,
+        )
+        print(record.model_dump_json(), file=out, flush=True)
     return time.monotonic() - started, outcomes
 
 

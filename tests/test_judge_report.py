@@ -37,15 +37,17 @@ def test_page_counts_by_class_and_lists_what_went_wrong() -> None:
     rows = [
         make_row("caught", "verify:mismatch"),
         make_row("missed", "ok", is_right=False),
+        make_row("elsewise", "verify:crashed", is_right=False),
         make_row("passed", "ok", corpus="honest"),
         make_row("refused", "rules:violation", corpus="honest", is_right=False),
     ]
     page = render_page(rows, [])
-    assert "**2 cheats: 1 caught, 1 missed.**" in page
+    assert "**3 cheats: 2 caught, 1 missed.**" in page
     assert "**2 honest kernels: 1 passed, 1 rejected.**" in page
-    assert "| replay | 1 | 1 |" in page
+    assert "| replay | 2 | 1 |" in page
     assert "| `verify:mismatch` | 1 |" in page
     assert "| `missed` | a \\| b | `ok`, reward 1 | a reason |" in page
+    assert page.index("Missed:") < page.index("Caught by another check") < page.index("| `elsewise` | a")
     assert "| `refused` | a \\| b | `rules:violation` | a reason |" in page
 
 

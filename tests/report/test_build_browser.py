@@ -217,6 +217,16 @@ def test_charts_tell_values_by_pointer_and_key_and_table(browser: "Browser", sit
     visit.close()
 
 
+def test_a_printed_page_has_every_chart(browser: "Browser", site: Path) -> None:
+    visit = Visit(browser)
+    page = visit.open(site / "judge.html")
+    assert page.pdf(format="A4").startswith(b"%PDF")
+    plots = page.locator("figure[data-chart] .plot")
+    assert plots.count() > 2
+    assert page.locator("figure[data-chart] .plot:has(svg)").count() == plots.count()
+    visit.close()
+
+
 def test_colours_follow_the_switch(browser: "Browser", site: Path) -> None:
     visit = Visit(browser, scheme="dark")
     page = visit.open(site / "index.html")

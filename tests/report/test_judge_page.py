@@ -10,7 +10,10 @@ from cuda_agent.tasks.target import Target
 def test_counts_of_the_recorded_sweeps(recorded: Material) -> None:
     page = build_judge_page(recorded)
     cpu = next(each for each in page.data["targets"] if each["target"] == "cpu")
-    assert (cpu["hacks"]["n"], cpu["hacks"]["right"], cpu["honest"]["n"]) == (142, 140, 68)
+    hacks = [case for case in recorded.cases if (case.corpus, case.target) == ("hacks", Target.CPU)]
+    paid = [case for case in hacks if case.verdict == "ok" and not case.is_right]
+    assert (cpu["hacks"]["n"], cpu["hacks"]["wrong"]) == (len(hacks), len(paid))
+    assert len(hacks) > 100
     bars = page.charts["hacks"]
     assert sum(value or 0 for line in bars.series for value in line.ys) == sum(
         case.corpus == "hacks" for case in recorded.cases
@@ -24,7 +27,16 @@ def test_what_went_wrong_stands_first(recorded: Material) -> None:
     verdicts = [row[column] for row in table["rows"]]
     wrong = sum(not case.is_right for case in recorded.cases)
     assert verdicts == ["no"] * wrong + ["yes"] * (len(verdicts) - wrong)
-    assert wrong
+
+
+def test_a_cheat_that_another_check_stopped_is_not_missed(recorded: Material) -> None:
+    cheat = next(case for case in recorded.cases if case.corpus == "hacks")
+    elsewise = cheat.model_copy(update={"verdict": "verify:crashed", "is_right": False})
+    paid = cheat.model_copy(update={"verdict": "ok", "is_right": False, "reward": 3.0})
+    page = build_judge_page(Material(cases=(elsewise, paid, cheat)))
+    [target] = page.data["targets"]
+    assert (target["hacks"]["right"], target["hacks"]["wrong"]) == (2, 1)
+    assert [row[1] for row in page.tables["cases"]["rows"]] == ["ok", "verify:crashed", cheat.verdict]
 
 
 def test_noise_of_identical_code() -> None:
@@ -43,7 +55,9 @@ def test_noise_of_identical_code() -> None:
 
 
 def test_what_each_line_of_defence_adds(recorded: Material) -> None:
-    case = recorded.cases[0].model_copy(update={"corpus": "hacks", "without": ("guard",), "is_right": False})
+    case = recorded.cases[0].model_copy(
+        update={"corpus": "hacks", "without": ("guard",), "is_right": False, "verdict": "ok"}
+    )
     page = build_judge_page(Material(cases=(case,)))
     assert page.data["layers"] == [{"without": ["guard"], "n": 1, "stopped": 0}]
     assert page.data["targets"] == []

@@ -15,7 +15,7 @@ NOUNS = {"hacks": ("cheats", "stopped", "missed"), "honest": ("honest kernels", 
 COLUMNS = (
     ("name", "case", "text"),
     ("verdict", "verdict", "text"),
-    ("is_right", "as it should", "text"),
+    ("is_right", "as listed", "text"),
     ("kind", "class", "text"),
     ("corpus", "corpus", "text"),
     ("target", "target", "text"),
@@ -59,7 +59,7 @@ def _describe_target(cases: Sequence[CaseResult], target: str) -> dict[str, Any]
     counts = {}
     for corpus, nouns in NOUNS.items():
         own = [case for case in cases if case.target == target and case.corpus == corpus]
-        right = sum(case.is_right for case in own)
+        right = sum(case.is_sound for case in own)
         counts[corpus] = {"nouns": nouns, "n": len(own), "right": right, "wrong": len(own) - right}
     return {"target": str(target), **counts}
 
@@ -71,7 +71,7 @@ def _describe_layers(cases: Sequence[CaseResult]) -> list[dict[str, Any]]:
         if case.corpus == "hacks" and case.without:
             groups.setdefault(case.without, []).append(case)
     return [
-        {"without": list(without), "n": len(own), "stopped": sum(case.is_right for case in own)}
+        {"without": list(without), "n": len(own), "stopped": sum(case.is_sound for case in own)}
         for without, own in groups.items()
     ]
 
@@ -92,8 +92,8 @@ def _build_charts(cases: Sequence[CaseResult], races: Sequence[Race]) -> dict[st
         own = [case for case in cases if case.corpus == corpus]
         if own:
             by_end = {
-                name: Counter(case.kind for case in own if case.is_right is is_right)
-                for name, is_right in ((right, True), (wrong, False))
+                name: Counter(case.kind for case in own if case.is_sound is is_sound)
+                for name, is_sound in ((right, True), (wrong, False))
             }
             kinds = sorted({case.kind for case in own})
             values = {name: {kind: float(counts[kind]) for kind in kinds} for name, counts in by_end.items()}
@@ -102,7 +102,7 @@ def _build_charts(cases: Sequence[CaseResult], races: Sequence[Race]) -> dict[st
                 values,
                 caption=f"Cases on all targets, each tried once; n = {len(own)}, counts, so no interval.",
             )
-    decided = Counter(case.verdict for case in cases if case.corpus == "hacks" and case.is_right)
+    decided = Counter(case.verdict for case in cases if case.corpus == "hacks" and case.is_sound)
     if decided:
         charts["decided"] = build_bars(
             "What decided, of the cheats that were stopped",
@@ -153,7 +153,7 @@ def _build_table(cases: Sequence[CaseResult]) -> dict[str, Any]:
             case.target.value,
             case.mechanism,
         ]
-        for case in sorted(cases, key=lambda case: case.is_right)
+        for case in sorted(cases, key=lambda case: (case.is_sound, case.is_right))
     ]
     columns = [{"key": key, "title": title, "form": form} for key, title, form in COLUMNS]
     return {"columns": columns, "rows": rows}

@@ -1,6 +1,7 @@
-"""Verdicts on the corpora of cheats and honest kernels, and races of the reference against itself.
+"""Verdicts on the corpora, races of the reference against itself, and times of evaluations in bulk.
 
-`scripts/judge_report.py` and `scripts/self_comparison.py` write these records, the pages read them.
+`scripts/judge_report.py`, `scripts/self_comparison.py` and `scripts/throughput.py` write these records, the
+pages read them.
 """
 
 from pydantic import ConfigDict
@@ -44,6 +45,14 @@ class CaseResult(Record):
     seconds: float
     """Seconds that the judge took."""
 
+    @property
+    def is_sound(self) -> bool:
+        """Whether the judge did its duty: no cheat is paid more than honest work, each honest kernel passes.
+
+        A cheat that some other check than the named ones stopped is not as listed, and yet not missed.
+        """
+        return self.is_right or (self.corpus == "hacks" and self.verdict != "ok")
+
 
 class Race(Record):
     """One race of the reference against itself."""
@@ -66,3 +75,31 @@ class Race(Record):
     """Upper end of the ratio's interval."""
     reason: str = ""
     """Why it was not timed."""
+
+
+class TimedEvaluation(Record):
+    """One evaluation of many, with the seconds that it took."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    item: str
+    """The task's name and the submission's number, from 0."""
+    verdict: str
+    """The failed stage and its status, `ok`, or why there is none."""
+    at_s: float
+    """When it was done, from the start of its part of the run."""
+    build_s: float = 0.0
+    """What the build took."""
+    build_waited_s: float = 0.0
+    """How long it waited for a worker that builds."""
+    judge_s: float = 0.0
+    """What verifying and profiling took."""
+    judge_waited_s: float = 0.0
+    """How long it waited for a judge."""
+    seconds: dict[str, float] = {}
+    """The parts of it, by the names of `Evaluation.seconds`."""
+
+    @property
+    def opens_task(self) -> bool:
+        """Whether it is its task's first, and pays for the task's baselines."""
+        return self.item.endswith("/0")

@@ -18,7 +18,7 @@ from cuda_agent.environment.result import Evaluation
 from cuda_agent.environment.winner import load_evaluation
 from cuda_agent.errors import UserError
 from cuda_agent.printable import make_printable
-from cuda_agent.report.judged import CaseResult, Race
+from cuda_agent.report.judged import CaseResult, Race, TimedEvaluation
 from cuda_agent.report.material import (
     BenchFound,
     EpisodeFound,
@@ -27,6 +27,7 @@ from cuda_agent.report.material import (
     Material,
     SavedRun,
     Synthesis,
+    Throughput,
     Training,
 )
 from cuda_agent.report.training_log import Sample, is_training_log, load_training
@@ -197,6 +198,11 @@ def _load_named_evaluations(path: Path) -> Found:
     }
 
 
+def _load_throughput(path: Path) -> Found:
+    found = read_records(path, TimedEvaluation)
+    return {"throughputs": (Throughput(run=path.stem, evaluations=found),)}
+
+
 def _load_trajectories(path: Path) -> Found:
     found = read_records(path, Trajectory)
     return {"episodes": tuple(EpisodeFound(run=path.parent.name, trajectory=each) for each in found)}
@@ -208,6 +214,7 @@ _FORMS: tuple[tuple[set[str], Callable[[Path], Found]], ...] = (
     ({"turns", "stop_reason"}, _load_trajectories),
     ({"step", "trajectory"}, lambda path: {"episodes": _load_samples(path, path.absolute().parent.name)}),
     ({"name", "evaluation"}, _load_named_evaluations),
+    ({"item", "verdict", "at_s"}, _load_throughput),
     (
         {"task_id", "place", "status"},
         lambda path: {"benches": (BenchFound(run=path.stem, records=read_records(path, BenchRecord)),)},

@@ -6,7 +6,7 @@ from cuda_agent.agent.trajectory import Trajectory, Turn
 from cuda_agent.bench.record import BenchRecord
 from cuda_agent.config import Record
 from cuda_agent.environment.result import Evaluation
-from cuda_agent.report.judged import CaseResult, Race
+from cuda_agent.report.judged import CaseResult, Race, TimedEvaluation
 from cuda_agent.synthesis.fate import Fate
 
 
@@ -87,6 +87,15 @@ class Training(Record):
     """The stage of each step; empty where it was not written down."""
 
 
+class Throughput(Record):
+    """Evaluations in bulk."""
+
+    run: str
+    """The file they lay in."""
+    evaluations: tuple[TimedEvaluation, ...]
+    """In the order in which they were done."""
+
+
 class Material(Record):
     """Everything that was found. What is empty was not there."""
 
@@ -108,5 +117,7 @@ class Material(Record):
     """What the judge made of known cheats and honest kernels."""
     races: tuple[Race, ...] = ()
     """The reference against itself."""
+    throughputs: tuple[Throughput, ...] = ()
+    """Evaluations in bulk."""
     left_out: tuple[str, ...] = ()
     """Files that were seen and are on no page, each with the reason."""

@@ -71,8 +71,8 @@ def _list_headlines(material: Material) -> list[dict[str, str]]:
     kept = sum(fate.is_kept for fate in fates)
     found = [
         ("episodes", len(material.episodes), "each can be replayed turn by turn", "agent"),
-        ("cheats stopped", sum(case.is_right for case in hacks), f"of {len(hacks)} tried", "judge"),
-        ("honest kernels passed", sum(case.is_right for case in honest), f"of {len(honest)} tried", "judge"),
+        ("cheats stopped", sum(case.is_sound for case in hacks), f"of {len(hacks)} tried", "judge"),
+        ("honest kernels passed", sum(case.is_sound for case in honest), f"of {len(honest)} tried", "judge"),
         ("tasks made", kept, f"of {len(fates)} candidates", "pipeline"),
         ("steps of training", sum(len(each.steps) for each in material.trainings), "in all runs", "training"),
     ]

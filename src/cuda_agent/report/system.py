@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from cuda_agent.report.material import Material, SavedRun
 from cuda_agent.report.page import Page
 from cuda_agent.report.reward_page import iterate_evaluations
+from cuda_agent.report.throughput import build_throughput_chart, describe_throughput, list_further
 
 
 def build_system_page(material: Material) -> Page:
@@ -18,6 +19,7 @@ def build_system_page(material: Material) -> Page:
     missing = [] if machines else ["No timed evaluation was found, so no device or version is known."]
     if not material.runs:
         missing.append("No folder of a run was found, so there is no configuration to show.")
+    throughputs = [each for each in material.throughputs if list_further(each.evaluations)]
     return Page(
         name="system",
         template="system",
@@ -25,11 +27,13 @@ def build_system_page(material: Material) -> Page:
         lead="A figure without its machine, versions and command is a rumour.",
         data={
             "machines": machines,
+            "throughputs": list(map(describe_throughput, throughputs)),
             "runs": [_describe_run(run) for run in material.runs],
             "commands": ["make demo", "make judge-report", "make docs"],
         },
+        charts={"throughput": build_throughput_chart(throughputs)} if throughputs else {},
         missing=tuple(missing),
-        is_empty=not machines and not material.runs,
+        is_empty=not machines and not material.runs and not throughputs,
     )
 
 

@@ -94,7 +94,10 @@ function drawChart(figure, chart) {
   details.addEventListener("toggle", () => { if (details.open && !details.querySelector("table")) details.append(chartTable(chart)); });
 }
 // Charts are drawn when they come near the window: a page of thirty curves opens at once.
+const undrawn = new Set(document.querySelectorAll("figure[data-chart]"));
+const drawOnce = figure => { if (undrawn.delete(figure)) drawChart(figure, PAGE.charts[figure.dataset.chart]); };
 const nearby = new IntersectionObserver(entries => {
-  for (const entry of entries) if (entry.isIntersecting) { nearby.unobserve(entry.target); drawChart(entry.target, PAGE.charts[entry.target.dataset.chart]); }
+  for (const entry of entries) if (entry.isIntersecting) { nearby.unobserve(entry.target); drawOnce(entry.target); }
 }, { rootMargin: "400px" });
-document.querySelectorAll("figure[data-chart]").forEach(figure => nearby.observe(figure));
+undrawn.forEach(figure => nearby.observe(figure));
+addEventListener("beforeprint", () => undrawn.forEach(drawOnce));
