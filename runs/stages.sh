@@ -7,7 +7,9 @@
 minutes=${MINUTES:-0} # begin nothing, and let nothing go on, after so many; 0: no limit
 mkdir -p "$here/done"
 data=$here/tasks/tasks.parquet
-limits() { printf -- '--%slimits.%s ' "$1" 'turns 6' "$1" 'reply-tokens 1600' "$1" 'invalid-turns 2'; }
+limits() {
+  printf -- '--%slimits.%s ' "$1" 'turns 6' "$1" "reply-tokens ${reply_tokens:?}" "$1" 'invalid-turns 2'
+}
 
 part() { # part NAME COMMAND...: a part with its folder, once; says how long it took
   local name=$1 start=$SECONDS status=0 place=(--out "$here/$1") left=$((minutes * 60 - SECONDS))
@@ -32,26 +34,30 @@ make_data() { # tasks, and what the expert makes of them
   part tasks cuda-agent synth --target "$target" --count "$tasks" --seed 0 --workers 2 "${recipe[@]}"
   for form in brief single; do
     part "expert_$form" cuda-agent run "$data#train" --policy expert --prompt "$form" --target "$target" \
-      --concurrency "$concurrency" --verdicts "$here/verdicts" $(limits '')
+      --concurrency "$judged" --verdicts "$here/verdicts" --limits.turns 6
   done
 }
 
-imitate() {
+imitate() { # fast, and then slowly: what is left of chance in an answer's hundred tokens fails it
+  part imitate_fast cuda-agent train imitate "$here/expert_brief" "$here/expert_single" --seed "$seed" \
+    --steps "$imitate_steps" --save-every 100 --actor.learning-rate "$imitate_rate" "${network[@]}" ${slips:+--slips}
   part imitate cuda-agent train imitate "$here/expert_brief" "$here/expert_single" --seed "$seed" \
-    --steps "$imitate_steps" --save-every 50 --actor.learning-rate "$imitate_rate" "${network[@]}"
+    --start "$here/imitate_fast" --steps "$((imitate_steps / 3))" --save-every 100 \
+    --actor.learning-rate "$settle_rate" "${network[@]:0:2}" ${slips:+--slips}
 }
 
 improve() { # improve NAME STAGE OPTION...: PPO by the shared settings
   local name=$1 stage=$2
   shift 2
   part "$name" cuda-agent train "$stage" "$data#train" --solved-in "$here/expert_brief" --target "$target" \
-    --seed "$seed" --steps "$steps" --batch "$batch" --episodes "$episodes" --minibatches 4 --save-every 1 \
-    --actor.learning-rate "$actor_rate" --critic.learning-rate "$critic_rate" \
-    --rollout.concurrency "$concurrency" --episode.verdicts "$here/verdicts" $(limits episode.) "$@"
+    --seed "$seed" --steps "$steps" --batch "$batch" --episodes "$episodes" --minibatches "$minibatches" \
+    --save-every 1 --actor.learning-rate "$actor_rate" --critic.learning-rate "$critic_rate" \
+    --gae.gae-lambda "$gae_lambda" --rollout.concurrency "$concurrency" \
+    --episode.verdicts "$here/verdicts" $(limits episode.) "$@"
 }
 
-sample() { # sample NAME STAGE: episodes of a policy, good and bad ones
-  part "$1" cuda-agent run "$data#train" --policy "$(actor "$2")" --prompt brief --target "$target" \
+sample() { # sample NAME STAGE [FORM]: episodes of a policy, good and bad ones
+  part "$1" cuda-agent run "$data#train" --policy "$(actor "$2")" --prompt "${3:-brief}" --target "$target" \
     --episodes "$sampled" --concurrency "$concurrency" --verdicts "$here/verdicts" $(limits '')
 }
 
@@ -61,20 +67,23 @@ fine_tune() { # fine_tune NAME EPISODES START
 }
 
 value() { # value NAME EPISODES START
-  part "$1" cuda-agent train value "$here/$2" --start "$here/$3" --seed "$seed" --steps "$supervised_steps" \
-    --batch 16 --save-every 10 --critic.learning-rate "$critic_rate"
+  part "$1" cuda-agent train value "$here/$2" --start "$here/$3" --seed "$seed" --steps "$value_steps" \
+    --batch 16 --save-every 10 --critic.learning-rate "$value_rate" --gae.gae-lambda "$gae_lambda"
 }
 
 bench() { # bench STAGE [FORM]: held-out tasks, judged anew each time
   local form=${2:-brief}
   part "bench_$1_$form" cuda-agent run "$data#$heldout" --policy "$(actor "$1")" --target "$target" \
-    --prompt "$form" --concurrency "$concurrency" $(limits '')
+    --prompt "$form" --episodes "$benched" --concurrency "$concurrency" $(limits '')
 }
 
-tell_story() { # all stages in the paper's order, and held-out tasks after each
+tell_story() { # all stages in the paper's order, a critic for single answers too, and held-out tasks after each
   make_data
   imitate
-  improve single_turn single-turn --start "$here/imitate"
+  sample sampled_single imitate single
+  value value_single sampled_single imitate
+  improve single_turn single-turn --start "$here/imitate" \
+    --value-pretraining --critic-start "$here/value_single"
   sample sampled single_turn
   fine_tune rft sampled single_turn
   value value sampled rft

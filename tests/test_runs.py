@@ -54,9 +54,12 @@ def test_every_option_of_the_whole_story_and_its_ablations_is_one(kind: str, tmp
     for verb, *arguments in asked:
         tyro.cli(KINDS[verb], args=arguments, config=(tyro.conf.EnumChoicesFromValues,))
     stages = [arguments[1] for arguments in asked if arguments[0] == "train"]
-    assert stages == ["imitate", "single-turn", "rft", "value", "ppo", "ppo", "value", "ppo", "ppo"]
+    assert stages == [
+        "imitate", "imitate", "value", "single-turn", "rft", "value", "ppo", "ppo", "value", "ppo", "ppo"
+    ]  # fmt: skip
     policies = [arguments[arguments.index("--policy") + 1] for arguments in asked if arguments[0] == "run"]
-    assert policies[2] == f"local:{tmp_path}/story/single_turn/checkpoints/step-10/actor"
+    assert policies[2] == f"local:{tmp_path}/story/imitate/checkpoints/step-10/actor"
+    assert policies[3] == f"local:{tmp_path}/story/single_turn/checkpoints/step-10/actor"
     benches = [arguments for arguments in asked if "--verdicts" not in arguments and arguments[0] == "run"]
     assert len(benches) == 8
     assert call(tmp_path, str(RUNS / "ablations.sh"), kind, str(tmp_path / "story")) == (0, [])

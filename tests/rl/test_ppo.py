@@ -8,13 +8,15 @@ import torch
 from torch import Tensor
 
 from cuda_agent.agent.trajectory import StopReason
+from cuda_agent.environment.submission import Submission
 from cuda_agent.errors import ConfigError, UserError
 from cuda_agent.llm.chat import FinishReason
 from cuda_agent.rl.config import CollapseConfig, OptimiserConfig, PpoConfig
 from cuda_agent.rl.policy import build_critic
-from cuda_agent.rl.ppo import Ppo, is_cut
+from cuda_agent.rl.ppo import Ppo, is_cut, measure_outcomes
 from cuda_agent.rl.training import METRICS, SAMPLES, End, SampleRecord, StepRecord, run_stage
 from cuda_agent.rundir import RunDir
+from tests.evaluations import build_passed, build_refused
 from tests.rl.toy import TASKS, ToyRollout, build_policy, build_trajectory, build_turn
 
 CONFIG = PpoConfig(
@@ -119,3 +121,15 @@ def test_what_counts_as_cut_by_length() -> None:
     assert is_cut(whole.model_copy(update={"stop_reason": StopReason.MAX_TOKENS}))
     reply = turn.reply.model_copy(update={"finish_reason": FinishReason.LENGTH})
     assert is_cut(build_trajectory(turn.model_copy(update={"reply": reply})))
+
+
+def test_shares_of_right_and_of_fast_episodes() -> None:
+    task, files = TASKS[0], Submission({"model_new.py": b""})
+    finals = (
+        build_passed(task, files, speedup=2.0),  # 3
+        build_passed(task, files, speedup=0.9),  # 2: over eager it is 2.7
+        build_refused(task, files),
+        None,
+    )
+    episodes = [build_trajectory(reward=-1.0).model_copy(update={"final": final}) for final in finals]
+    assert measure_outcomes(episodes) == {"reward/pass_rate": 0.5, "reward/faster_rate": 0.25}

@@ -16,6 +16,7 @@ from cuda_agent.rl.config import ImitateConfig, RftConfig, ScratchConfig, StageC
 from cuda_agent.rl.imitate import Imitation
 from cuda_agent.rl.policy import Policy, build_actor, build_critic, choose_device, load_critic, load_policy
 from cuda_agent.rl.rft import Rejection, filter_trajectories
+from cuda_agent.rl.slips import add_slips
 from cuda_agent.rl.tokenizer import build_template, encode_episode, list_texts, train_tokenizer
 from cuda_agent.rl.value_pretraining import ValuePretraining
 from cuda_agent.rundir import RunDir
@@ -44,6 +45,9 @@ class ImitateOptions(ImitateConfig, Place):
     """Tokens of the tokenizer that is fitted to the episodes, where there is no checkpoint."""
     scratch: ScratchConfig = ScratchConfig()
     """The network, where there is no checkpoint."""
+    slips: bool = False
+    """Whether each first reply is also shown once with each slip of `rl/slips.py` (one thread only, gaps, a
+    fallback to torch), as a base model has read worse code than an expert's: PPO then has what to choose."""
 
 
 class RftOptions(RftConfig, Place):
@@ -75,6 +79,8 @@ def build_imitation(options: ImitateOptions) -> Imitation:
     trajectories = [trajectory for trajectory in load_trajectories(options.data) if trajectory.reward > 0]
     if not trajectories:
         raise UserError("no episode has a reward above 0, so there is nothing to imitate")
+    if options.slips:
+        trajectories = [shown for trajectory in trajectories for shown in add_slips(trajectory)]
     policy = load_start(options.start, options) if options.start else _build_policy(options, trajectories)
     assert policy.tokenizer is not None
     template, end_id = build_template(policy.tokenizer), int(policy.tokenizer.eos_token_id)

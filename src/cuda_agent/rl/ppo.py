@@ -88,6 +88,7 @@ class Ppo:
                 **measure_episodes(batch.rewards_BT, batch.is_generated_BT, is_cut_B=is_cut_B),
                 "critic/rewards/mean": sum(t.reward for t in trajectories) / len(trajectories),
                 "num_turns/mean": sum(turns) / len(turns),
+                **measure_outcomes(trajectories),
                 "timing_s/gen": sampled_s - begin_s,
                 "timing_s/update": time.monotonic() - sampled_s,
             },
@@ -121,6 +122,19 @@ def reward_again(trajectory: Trajectory, kind: RewardKind) -> Trajectory:
     if trajectory.final is None:
         return trajectory
     return trajectory.model_copy(update={"reward": compute_reward(trajectory.final, kind)})
+
+
+def measure_outcomes(trajectories: Sequence[Trajectory]) -> dict[str, float]:
+    """Shares of the episodes whose last submission is right, and faster than eager and torch.compile both.
+
+    By the milestones, whatever is rewarded.
+    """
+    finals = [trajectory.final for trajectory in trajectories]
+    milestones = [compute_reward(final) if final else -1.0 for final in finals]
+    return {
+        "reward/pass_rate": sum(milestone > 0 for milestone in milestones) / len(milestones),
+        "reward/faster_rate": sum(milestone >= 3 for milestone in milestones) / len(milestones),
+    }
 
 
 def is_cut(trajectory: Trajectory) -> bool:
