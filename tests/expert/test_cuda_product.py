@@ -2,7 +2,15 @@ from collections.abc import Mapping
 
 import pytest
 
-from cuda_agent.expert.cuda_product import CudaProduct, LibraryMatrix, find_library_matrix, suits_library
+from cuda_agent.expert.choice import Choice, Convolve
+from cuda_agent.expert.cuda_product import (
+    WORKSPACE,
+    CudaProduct,
+    LibraryMatrix,
+    find_library_matrix,
+    find_product_header,
+    suits_library,
+)
 from cuda_agent.expert.plan import Digit, Operand
 from tests.expert.built import Planned
 
@@ -52,6 +60,17 @@ def test_ordinary_products_go_to_the_library_and_others_to_tiles(planned: Mappin
     windows = planned["convolution_groups"].plan.products[0]
     assert suits_library(plain)
     assert not suits_library(windows)
-    assert "{CUBLAS_OP_T, 40, 0}" in CudaProduct(plain).write()
-    assert "multiply_tiles<<<6, 256, 0, stream>>>(size, left, right," in CudaProduct(windows).write()
-    assert CudaProduct(plain).write_launches() == ["kernel0(in2, in0, mid0, stream);"]
+    assert "{CUBLAS_OP_T, 40, 0}" in CudaProduct(plain, Choice()).write()
+    tiles = CudaProduct(windows, Choice(convolve=Convolve.TILES))
+    assert "multiply_tiles<<<6, 256, 0, stream>>>(size, left, right," in tiles.write()
+    assert CudaProduct(plain, Choice()).write_launches() == ["kernel0(in2, in0, mid0, stream);"]
+
+
+def test_windows_go_to_cudnn_with_room_to_work_in(planned: Mapping[str, Planned]) -> None:
+    windows = planned["convolution_groups"].plan.products[0]
+    written = CudaProduct(windows, Choice()).write()
+    assert "static Convolution convolution({4, " in written
+    assert ", true);" in written
+    assert ", false);" in CudaProduct(windows, Choice(convolve=Convolve.SUMS)).write()
+    assert f"float* {WORKSPACE}, cudaStream_t stream" in written
+    assert find_product_header(windows, Choice()) == "cudnn_convolution.h"

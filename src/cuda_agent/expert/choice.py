@@ -1,7 +1,20 @@
 """The free choices that a plan leaves to whoever writes the code, and that tuning goes through."""
 
+from enum import StrEnum
+
 from cuda_agent.config import Record
 from cuda_agent.expert.schedule import Keep
+
+
+class Convolve(StrEnum):
+    """Who computes convolutions (cuda)."""
+
+    LIBRARY = "library"
+    """cuDNN, by whichever algorithm is the fastest."""
+    SUMS = "sums"
+    """cuDNN, by algorithms that add products as they are: transforms cost digits."""
+    TILES = "tiles"
+    """A kernel of ours, for a machine without cuDNN."""
 
 
 class Choice(Record):
@@ -21,6 +34,8 @@ class Choice(Record):
     """Threads in a block (cuda)."""
     vector_bytes: int = 16
     """Widest access of one thread (cuda)."""
+    convolve: Convolve = Convolve.LIBRARY
+    """Who computes convolutions (cuda)."""
 
     def describe(self) -> str:
         """The choices in a few words, for comments and messages."""
@@ -29,4 +44,5 @@ class Choice(Record):
         words += (
             [] if self.threads == type(self).model_fields["threads"].default else [f"{self.threads} threads"]
         )
+        words += [] if self.convolve is Convolve.LIBRARY else [f"convolutions by {self.convolve.value}"]
         return ", ".join(words)

@@ -13,7 +13,7 @@ from cuda_agent.expert.choice import Choice
 from cuda_agent.expert.constructor import SignatureError
 from cuda_agent.expert.cuda_traversal import is_too_long
 from cuda_agent.expert.emit_cpu import emit_cpu
-from cuda_agent.expert.emit_cuda import emit_cuda, find_product_headers, plan_partials
+from cuda_agent.expert.emit_cuda import emit_cuda, find_all_headers, plan_scratch
 from cuda_agent.expert.emit_model import emit_model
 from cuda_agent.expert.explain import explain_plan
 from cuda_agent.expert.fuse import fuse_graph
@@ -38,7 +38,10 @@ SOURCES = {Target.CPU: "kernels/fused.cpp", Target.CUDA: "kernels/fused.cu"}
 SPECIAL_HEADER = "special.h"
 """The header that sources with functions of float64 include."""
 
-PRODUCT_HEADERS = {Target.CPU: ("product.h",), Target.CUDA: ("device_product.h", "cublas_product.h")}
+PRODUCT_HEADERS = {
+    Target.CPU: ("product.h",),
+    Target.CUDA: ("device_product.h", "cublas_product.h", "cudnn_convolution.h"),
+}
 """Headers that sources with matrix products include."""
 
 TRAVERSAL_HEADERS = {Target.CPU: "traverse.h", Target.CUDA: "device_traverse.h"}
@@ -64,7 +67,7 @@ def find_headers(plan: Plan, target: Target) -> tuple[str, ...]:
     found = [*HEADERS[target], *((SPECIAL_HEADER,) if plan.has_special else ())]
     found += [TRAVERSAL_HEADERS[target]] if plan.traversals else []
     if target is Target.CUDA:
-        return (*found, *find_product_headers(plan))
+        return (*found, *find_all_headers(plan))
     return (*found, *(("product.h",) if plan.products else ()))
 
 
@@ -156,7 +159,7 @@ def study_task(sandbox: Sandbox, source: str, *, target: Target) -> Study:
         graph = rewrite_graph(canonicalize(traced))
         plan = fuse_graph(graph)
         if target is Target.CUDA:
-            plan = plan_partials(plan)
+            plan = plan_scratch(plan)
             check_lines(plan)
         study = Study(target=target, source=source, traced=len(traced.nodes), graph=graph, plan=plan)
         emit_model(graph, plan, source=source)
