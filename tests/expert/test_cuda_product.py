@@ -70,7 +70,7 @@ def test_windows_go_to_cudnn_with_room_to_work_in(planned: Mapping[str, Planned]
     windows = planned["convolution_groups"].plan.products[0]
     written = CudaProduct(windows, Choice()).write()
     assert "static Convolution convolution({4, " in written
-    assert ", true);" in written
-    assert ", false);" in CudaProduct(windows, Choice(convolve=Convolve.SUMS)).write()
+    assert ", CUDNN_CONVOLUTION_FWD_ALGO_COUNT);" in written
+    assert "_WINOGRAD_NONFUSED);" in CudaProduct(windows, Choice(convolve=Convolve.WINOGRAD)).write()
     assert f"float* {WORKSPACE}, cudaStream_t stream" in written
     assert find_product_header(windows, Choice()) == "cudnn_convolution.h"

@@ -10,9 +10,13 @@ class Convolve(StrEnum):
     """Who computes convolutions (cuda)."""
 
     LIBRARY = "library"
-    """cuDNN, by whichever algorithm is the fastest."""
-    SUMS = "sums"
-    """cuDNN, by algorithms that add products as they are: transforms cost digits."""
+    """cuDNN, by the algorithm that it names first."""
+    WINOGRAD = "winograd"
+    """cuDNN, by Winograd's transform: fewer products, which costs digits."""
+    FOURIER = "fourier"
+    """cuDNN, by Fourier's transform of tiles, likewise."""
+    GEMM = "gemm"
+    """cuDNN, as one matrix product whose right operand is gathered on the way."""
     TILES = "tiles"
     """A kernel of ours, for a machine without cuDNN."""
 

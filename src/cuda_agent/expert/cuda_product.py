@@ -13,6 +13,14 @@ MOST_INT = (1 << 31) - 1
 """The library counts in int."""
 
 
+ALGORITHMS = {
+    Convolve.LIBRARY: "COUNT",
+    Convolve.WINOGRAD: "WINOGRAD_NONFUSED",
+    Convolve.FOURIER: "FFT_TILING",
+    Convolve.GEMM: "IMPLICIT_PRECOMP_GEMM",
+}
+"""cuDNN's algorithm for each way to convolve, after CUDNN_CONVOLUTION_FWD_ALGO_; COUNT stands for none."""
+
 WORKSPACE = "workspace"
 """Scratch buffer for cuDNN."""
 
@@ -101,14 +109,14 @@ class CudaProduct:
         product = self.product
         found = find_convolution(product)
         assert found is not None, f"{product.name} is no convolution"
-        may_transform = str(self._choice.convolve is Convolve.LIBRARY).lower()
+        wanted = f"CUDNN_CONVOLUTION_FWD_ALGO_{ALGORITHMS[self._choice.convolve]}"
         room = f"{WORKSPACE}, {4 * WORKSPACE_FLOATS}"
         images, filters = (
             operand.buffer + (f" + {operand.offset}" if operand.offset else "")
             for operand in (product.right, product.left)
         )
         return [
-            f"static Convolution convolution({write_shape(found)}, {may_transform});",
+            f"static Convolution convolution({write_shape(found)}, {wanted});",
             f"convolution.run(stream, {images}, {filters}, {product.out}, {room});",
         ]
 

@@ -18,7 +18,9 @@ CPU_CHOICES = (
 
 CUDA_CHOICES = (
     Choice(keep=Keep.ROW, unroll=8, stream=False),
-    Choice(keep=Keep.ROW, unroll=8, stream=False, convolve=Convolve.SUMS),
+    Choice(keep=Keep.ROW, unroll=8, stream=False, convolve=Convolve.WINOGRAD),
+    Choice(keep=Keep.ROW, unroll=8, stream=False, convolve=Convolve.GEMM),
+    Choice(keep=Keep.ROW, unroll=8, stream=False, convolve=Convolve.FOURIER),
     Choice(keep=Keep.ROW, unroll=2, threads=512, stream=False),
     Choice(keep=Keep.ROW, unroll=8, threads=128, stream=False),
     Choice(keep=Keep.ROW, unroll=2, stream=False),

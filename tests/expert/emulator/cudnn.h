@@ -17,8 +17,11 @@ enum cudnnConvolutionFwdAlgo_t {
   CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM,
   CUDNN_CONVOLUTION_FWD_ALGO_GEMM,
   CUDNN_CONVOLUTION_FWD_ALGO_DIRECT,
-  CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD = 6,
-  CUDNN_CONVOLUTION_FWD_ALGO_COUNT = 8
+  CUDNN_CONVOLUTION_FWD_ALGO_FFT,
+  CUDNN_CONVOLUTION_FWD_ALGO_FFT_TILING,
+  CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD,
+  CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED,
+  CUDNN_CONVOLUTION_FWD_ALGO_COUNT
 };
 struct cudnnConvolutionFwdAlgoPerf_t {
   cudnnConvolutionFwdAlgo_t algo;
@@ -87,15 +90,16 @@ inline cudnnStatus_t cudnnSetConvolutionMathType(cudnnConvolutionDescriptor_t co
   return convolution->math = math, CUDNN_STATUS_SUCCESS;
 }
 
-// The first answer is what cuDNN may also give: the same at the default precision, which must not be taken.
-inline cudnnStatus_t cudnnFindConvolutionForwardAlgorithmEx(cudnnHandle_t, cudnnTensorDescriptor_t, const void*,
-                                                            cudnnFilterDescriptor_t, const void*,
-                                                            cudnnConvolutionDescriptor_t, cudnnTensorDescriptor_t,
-                                                            void*, int, int* count,
-                                                            cudnnConvolutionFwdAlgoPerf_t* found, void*, size_t) {
-  found[0] = {CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD, CUDNN_STATUS_SUCCESS, 1, 0, CUDNN_DEFAULT_MATH};
-  found[1] = {CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM, CUDNN_STATUS_SUCCESS, 2, 0, CUDNN_FMA_MATH};
-  return *count = 2, CUDNN_STATUS_SUCCESS;
+// The first that is named does not work here, and the last wants more memory than there is.
+inline cudnnStatus_t cudnnGetConvolutionForwardAlgorithm_v7(cudnnHandle_t, cudnnTensorDescriptor_t,
+                                                            cudnnFilterDescriptor_t, cudnnConvolutionDescriptor_t,
+                                                            cudnnTensorDescriptor_t, int, int* count,
+                                                            cudnnConvolutionFwdAlgoPerf_t* known) {
+  known[0] = {CUDNN_CONVOLUTION_FWD_ALGO_FFT, CUDNN_STATUS_BAD_PARAM, -1, 0, CUDNN_FMA_MATH};
+  known[1] = {CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM, CUDNN_STATUS_SUCCESS, -1, 0, CUDNN_FMA_MATH};
+  known[2] = {CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED, CUDNN_STATUS_SUCCESS, -1, 4096, CUDNN_FMA_MATH};
+  known[3] = {CUDNN_CONVOLUTION_FWD_ALGO_GEMM, CUDNN_STATUS_SUCCESS, -1, size_t{1} << 40, CUDNN_FMA_MATH};
+  return *count = 4, CUDNN_STATUS_SUCCESS;
 }
 
 inline cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t, const float* alpha, cudnnTensorDescriptor_t x_shape,
@@ -106,7 +110,9 @@ inline cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t, const float* alpha, 
   const std::vector<int>&in = x_shape->sizes, &filter = w_shape->sizes, &out = y_shape->sizes;
   const int dims = int(in.size()), space = dims - 2, groups = convolution->groups;
   bool is_valid = in[1] == filter[1] * groups && out[1] == filter[0] && out[0] == in[0] && *beta == 0 &&
-                  filter[0] % groups == 0 && algo == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM &&
+                  filter[0] % groups == 0 &&
+                  (algo == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM ||
+                   algo == CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED) &&
                   convolution->math == CUDNN_FMA_MATH;
   for (int i = 0; i < space; ++i) {
     const int reach = convolution->dilation[i] * (filter[i + 2] - 1) + 1;

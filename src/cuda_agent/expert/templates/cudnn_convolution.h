@@ -31,16 +31,10 @@ inline cudnnHandle_t get_cudnn() {
   return handle;
 }
 
-// Whether an algorithm adds products as they are, with no transform that costs digits.
-inline bool adds_products(cudnnConvolutionFwdAlgo_t algorithm) {
-  return algorithm == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM ||
-         algorithm == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM ||
-         algorithm == CUDNN_CONVOLUTION_FWD_ALGO_GEMM || algorithm == CUDNN_CONVOLUTION_FWD_ALGO_DIRECT;
-}
-
 class Convolution {
  public:
-  Convolution(const ConvolutionShape& shape, bool may_transform) : may_transform_(may_transform) {
+  // `wanted` is taken where cuDNN has it for this shape; CUDNN_CONVOLUTION_FWD_ALGO_COUNT leaves it to cuDNN.
+  Convolution(const ConvolutionShape& shape, cudnnConvolutionFwdAlgo_t wanted) : algorithm_(wanted) {
     const int pad[3] = {}, dims = shape.dims;
     int packed[5];
     packed[dims - 1] = 1;
@@ -62,23 +56,22 @@ class Convolution {
            size_t workspace_bytes) {
     const float one = 1, zero = 0;
     check_cudnn(cudnnSetStream(get_cudnn(), stream));
-    if (!is_chosen_) choose(input, filter, output, workspace, workspace_bytes);
+    if (!is_chosen_) choose(workspace_bytes);
     check_cudnn(cudnnConvolutionForward(get_cudnn(), &one, input_, input, filter_, filter, convolution_, algorithm_,
                                         workspace, workspace_bytes, &zero, output_, output));
   }
 
  private:
-  // Tries all algorithms once, at the first call.
-  void choose(const float* input, const float* filter, float* output, float* workspace, size_t workspace_bytes) {
-    cudnnConvolutionFwdAlgoPerf_t found[CUDNN_CONVOLUTION_FWD_ALGO_COUNT];
+  void choose(size_t workspace_bytes) {
+    cudnnConvolutionFwdAlgoPerf_t known[CUDNN_CONVOLUTION_FWD_ALGO_COUNT];
     int count = 0;
-    check_cudnn(cudnnFindConvolutionForwardAlgorithmEx(get_cudnn(), input_, input, filter_, filter, convolution_,
-                                                       output_, output, CUDNN_CONVOLUTION_FWD_ALGO_COUNT, &count,
-                                                       found, workspace, workspace_bytes));
-    for (int i = 0; i < count && !is_chosen_; ++i) {  // the fastest first
-      is_chosen_ = found[i].status == CUDNN_STATUS_SUCCESS && found[i].mathType == CUDNN_FMA_MATH &&
-                   found[i].memory <= workspace_bytes && (may_transform_ || adds_products(found[i].algo));
-      algorithm_ = found[i].algo;
+    check_cudnn(cudnnGetConvolutionForwardAlgorithm_v7(get_cudnn(), input_, filter_, convolution_, output_,
+                                                       CUDNN_CONVOLUTION_FWD_ALGO_COUNT, &count, known));
+    const cudnnConvolutionFwdAlgo_t wanted = algorithm_;
+    for (int i = 0; i < count; ++i) {  // what is expected to be the fastest comes first
+      if (known[i].status != CUDNN_STATUS_SUCCESS || known[i].memory > workspace_bytes) continue;
+      if (!is_chosen_ || known[i].algo == wanted) algorithm_ = known[i].algo;
+      is_chosen_ = true;
     }
     kernel::check(is_chosen_, "cuDNN has no algorithm for a convolution");
   }
@@ -86,6 +79,6 @@ class Convolution {
   cudnnTensorDescriptor_t input_, output_;
   cudnnFilterDescriptor_t filter_;
   cudnnConvolutionDescriptor_t convolution_;
-  cudnnConvolutionFwdAlgo_t algorithm_ = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM;
-  bool may_transform_, is_chosen_ = false;
+  cudnnConvolutionFwdAlgo_t algorithm_;
+  bool is_chosen_ = false;
 };
