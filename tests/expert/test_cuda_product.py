@@ -12,6 +12,7 @@ from cuda_agent.expert.cuda_product import (
     suits_library,
 )
 from cuda_agent.expert.plan import Digit, Operand
+from cuda_agent.judge.policy import Precision
 from tests.expert.built import Planned
 
 ROW = LibraryMatrix(is_transposed=False, stride=6, distance=0)
@@ -70,7 +71,26 @@ def test_windows_go_to_cudnn_with_room_to_work_in(planned: Mapping[str, Planned]
     windows = planned["convolution_groups"].plan.products[0]
     written = CudaProduct(windows, Choice()).write()
     assert "static Convolution convolution({4, " in written
-    assert ", CUDNN_CONVOLUTION_FWD_ALGO_COUNT);" in written
-    assert "_WINOGRAD_NONFUSED);" in CudaProduct(windows, Choice(convolve=Convolve.WINOGRAD)).write()
+    assert ", CUDNN_CONVOLUTION_FWD_ALGO_COUNT, CUDNN_FMA_MATH);" in written
+    assert "_WINOGRAD_NONFUSED, " in CudaProduct(windows, Choice(convolve=Convolve.WINOGRAD)).write()
     assert f"float* {WORKSPACE}, cudaStream_t stream" in written
     assert find_product_header(windows, Choice()) == "cudnn_convolution.h"
+
+
+@pytest.mark.parametrize(
+    ("precision", "product_math", "convolution_math"),
+    [
+        (Precision.HIGHEST, "CUBLAS_DEFAULT_MATH", "CUDNN_FMA_MATH"),
+        (Precision.TORCH_DEFAULT, "CUBLAS_DEFAULT_MATH", "CUDNN_DEFAULT_MATH"),
+        (Precision.TF32, "CUBLAS_TF32_TENSOR_OP_MATH", "CUDNN_DEFAULT_MATH"),
+    ],
+)
+def test_tf32_is_used_where_the_policy_allows_it(
+    planned: Mapping[str, Planned], *, precision: Precision, product_math: str, convolution_math: str
+) -> None:
+    plain, windows = (
+        CudaProduct(planned[name].plan.products[0], Choice(), precision=precision).write()
+        for name in ("linear_gelu", "convolution_groups")
+    )
+    assert f"multiply_by_library(stream, {product_math}, " in plain
+    assert f", {convolution_math});" in windows

@@ -5,6 +5,7 @@ from cuda_agent.expert.choice import Choice, Convolve
 from cuda_agent.expert.cuda_convolution import Axis, Convolution, find_convolution
 from cuda_agent.expert.plan import Operand, Product
 from cuda_agent.expert.text_product import find_touched, write_matrix, write_size
+from cuda_agent.judge.policy import Precision
 
 TILE = 64
 """Rows and columns of the result in a block, as in device_product.h."""
@@ -79,9 +80,10 @@ def find_product_header(product: Product, choice: Choice) -> str:
 class CudaProduct:
     """The CUDA of one product."""
 
-    def __init__(self, product: Product, choice: Choice) -> None:
+    def __init__(self, product: Product, choice: Choice, *, precision: Precision = Precision.HIGHEST) -> None:
         """Prepare to write `product`."""
         self.product = product
+        self._precision = precision
         self._choice = choice
         self._header = find_product_header(product, choice)
 
@@ -109,6 +111,7 @@ class CudaProduct:
         product = self.product
         found = find_convolution(product)
         assert found is not None, f"{product.name} is no convolution"
+        math = "CUDNN_DEFAULT_MATH" if self._precision.convolves_in_tf32 else "CUDNN_FMA_MATH"
         wanted = f"CUDNN_CONVOLUTION_FWD_ALGO_{ALGORITHMS[self._choice.convolve]}"
         room = f"{WORKSPACE}, {4 * WORKSPACE_FLOATS}"
         images, filters = (
@@ -116,7 +119,7 @@ class CudaProduct:
             for operand in (product.right, product.left)
         )
         return [
-            f"static Convolution convolution({write_shape(found)}, {wanted});",
+            f"static Convolution convolution({write_shape(found)}, {wanted}, {math});",
             f"convolution.run(stream, {images}, {filters}, {product.out}, {room});",
         ]
 
@@ -125,7 +128,8 @@ class CudaProduct:
         sizes = f"{product.batch}, {product.rows}, {product.cols}, {product.depth}"
         left = self._write_operand(product.left, rows=product.rows, cols=product.depth)
         right = self._write_operand(product.right, rows=product.depth, cols=product.cols)
-        return [f"multiply_by_library(stream, {sizes}, {left}, {right}, {product.out});"]
+        math = "CUBLAS_TF32_TENSOR_OP_MATH" if self._precision.multiplies_in_tf32 else "CUBLAS_DEFAULT_MATH"
+        return [f"multiply_by_library(stream, {math}, {sizes}, {left}, {right}, {product.out});"]
 
     def _write_operand(self, operand: Operand, *, rows: int, cols: int) -> str:
         found = find_library_matrix(operand, rows=rows, cols=cols)

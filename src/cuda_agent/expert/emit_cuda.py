@@ -15,6 +15,7 @@ from cuda_agent.expert.cuda_traversal import CudaTraversal
 from cuda_agent.expert.ops import DTYPE_BYTES
 from cuda_agent.expert.plan import Buffer, Kernel, Plan, Product, Role, Step, Traversal
 from cuda_agent.expert.template import load_template
+from cuda_agent.judge.policy import Precision
 
 PARTIALS = "partials"
 """Scratch buffer for what each block adds to the totals."""
@@ -60,10 +61,12 @@ def write_pointer(buffer: Buffer) -> list[str]:
     return [taken, f'check_aligned({buffer.name}, "{buffer.name}");']
 
 
-def build_step(step: Step, plan: Plan, *, choice: Choice) -> CudaKernel | CudaProduct | CudaTraversal:
+def build_step(
+    step: Step, plan: Plan, *, choice: Choice, precision: Precision
+) -> CudaKernel | CudaProduct | CudaTraversal:
     """The writer of one step."""
     if isinstance(step, Product):
-        return CudaProduct(step, choice)
+        return CudaProduct(step, choice, precision=precision)
     return CudaTraversal(step) if isinstance(step, Traversal) else CudaKernel(step, plan, choice=choice)
 
 
@@ -78,9 +81,9 @@ def find_all_headers(plan: Plan) -> list[str]:
     return sorted({header for choice in choices for header in find_product_headers(plan, choice)})
 
 
-def emit_cuda(plan: Plan, choice: Choice, *, comment: str) -> str:
+def emit_cuda(plan: Plan, choice: Choice, *, comment: str, precision: Precision = Precision.HIGHEST) -> str:
     """The source of `kernels/fused.cu`; `comment` explains the plan at its top."""
-    steps = [build_step(step, plan, choice=choice) for step in plan.steps]
+    steps = [build_step(step, plan, choice=choice, precision=precision) for step in plan.steps]
     return load_template(
         "fused.cu.jinja",
         comment=comment.splitlines(),

@@ -22,6 +22,7 @@ from cuda_agent.expert.index import IrregularError
 from cuda_agent.expert.plan import Plan
 from cuda_agent.expert.rewrite import rewrite_graph
 from cuda_agent.expert.template import TEMPLATES
+from cuda_agent.judge.policy import Precision
 from cuda_agent.sandbox.protocol import Command, Limits, Mount, Sandbox
 from cuda_agent.tasks.target import Target
 
@@ -85,11 +86,15 @@ class Study:
     """The rewritten graph."""
     plan: Plan
     """The kernels."""
+    precision: Precision = Precision.HIGHEST
+    """What float32 products may do inside (cuda)."""
 
     def write_kernels(self, choice: Choice, *, is_brief: bool = False) -> str:
         """The source of the kernels under one choice; brief is without the plan in words."""
-        emit = emit_cpu if self.target is Target.CPU else emit_cuda
-        return emit(self.plan, choice, comment="" if is_brief else explain_plan(self.plan, choice))
+        comment = "" if is_brief else explain_plan(self.plan, choice)
+        if self.target is Target.CPU:
+            return emit_cpu(self.plan, choice, comment=comment)
+        return emit_cuda(self.plan, choice, comment=comment, precision=self.precision)
 
     def write_files(self, choice: Choice, *, is_first: bool, is_brief: bool = False) -> dict[str, str]:
         """Files to create, by path: the kernels, and at first also what does not depend on the choice.
@@ -148,7 +153,9 @@ def check_lines(plan: Plan) -> None:
             raise UnsupportedError(f"sorting lines of {step.length} elements is beyond me on a GPU")
 
 
-def study_task(sandbox: Sandbox, source: str, *, target: Target) -> Study:
+def study_task(
+    sandbox: Sandbox, source: str, *, target: Target, precision: Precision = Precision.HIGHEST
+) -> Study:
     """Trace, rewrite and plan a task.
 
     Raises:
@@ -161,7 +168,14 @@ def study_task(sandbox: Sandbox, source: str, *, target: Target) -> Study:
         if target is Target.CUDA:
             plan = plan_scratch(plan)
             check_lines(plan)
-        study = Study(target=target, source=source, traced=len(traced.nodes), graph=graph, plan=plan)
+        study = Study(
+            target=target,
+            source=source,
+            traced=len(traced.nodes),
+            graph=graph,
+            plan=plan,
+            precision=precision,
+        )
         emit_model(graph, plan, source=source)
     except (UnsupportedError, IrregularError, SignatureError) as error:
         raise StudyError(str(error)) from error

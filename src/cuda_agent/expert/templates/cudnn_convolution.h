@@ -1,4 +1,4 @@
-// Convolutions in float32 through cuDNN. Nothing here uses TF32.
+// Convolutions in float32 through cuDNN: CUDNN_FMA_MATH keeps TF32 out.
 #pragma once
 
 #include <cuda_agent/kernel.h>
@@ -34,7 +34,8 @@ inline cudnnHandle_t get_cudnn() {
 class Convolution {
  public:
   // `wanted` is taken where cuDNN has it for this shape; CUDNN_CONVOLUTION_FWD_ALGO_COUNT leaves it to cuDNN.
-  Convolution(const ConvolutionShape& shape, cudnnConvolutionFwdAlgo_t wanted) : algorithm_(wanted) {
+  Convolution(const ConvolutionShape& shape, cudnnConvolutionFwdAlgo_t wanted, cudnnMathType_t math)
+      : algorithm_(wanted) {
     const int pad[3] = {}, dims = shape.dims;
     int packed[5];
     packed[dims - 1] = 1;
@@ -49,7 +50,7 @@ class Convolution {
     check_cudnn(cudnnSetConvolutionNdDescriptor(convolution_, dims - 2, pad, shape.stride, shape.dilation,
                                                 CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT));
     check_cudnn(cudnnSetConvolutionGroupCount(convolution_, shape.groups));
-    check_cudnn(cudnnSetConvolutionMathType(convolution_, CUDNN_FMA_MATH));
+    check_cudnn(cudnnSetConvolutionMathType(convolution_, math));
   }
 
   void run(cudaStream_t stream, const float* input, const float* filter, float* output, float* workspace,
