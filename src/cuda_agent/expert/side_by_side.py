@@ -1,4 +1,4 @@
-"""Which kernels have rows, not columns, that lie side by side: those that do not reduce the last dimension."""
+"""Which kernels have rows, not columns, that lie side by side: those that reduce no last dimension."""
 
 from cuda_agent.expert.collapse import has_columns
 from cuda_agent.expert.plan import Access, Kernel, Level
