@@ -22,7 +22,7 @@ slips=yes                       # what is imitated holds worse code too, so that
 heldout=${HELDOUT:-validation}  # of so few tasks none falls into `heldout`
 concurrency=${CONCURRENCY:-36}
 judged=2                        # of the expert's episodes at once: each is traced and judged
-imitate_rate=2e-3 settle_rate=3e-4 rft_rate=2e-4 actor_rate=${ACTOR_RATE:-1e-4} critic_rate=1e-3 value_rate=2e-3
+imitate_rate=2e-3 settle_rate=3e-4 rft_rate=2e-4 actor_rate=${ACTOR_RATE:-2e-4} critic_rate=1e-3 value_rate=2e-3
 gae_lambda=1                    # a choice is 60 tokens before its reward, and 0.95^60 is 0.05
 recipe=(--transformers-share 0 --join-share 0 --operator-shares 0.2 0.8 --longest-ms 12 --operators
   torch.abs torch.cos torch.exp torch.neg torch.sin torch.square torch.tanh torch.nn.functional.relu
