@@ -7,12 +7,14 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cuda_agent.expert import fuse
 from cuda_agent.expert.canonicalize import canonicalize
-from cuda_agent.expert.fuse import fuse_graph
-from cuda_agent.expert.plan import Plan
+from cuda_agent.expert.fuse import Group, build_steps, fuse_graph
+from cuda_agent.expert.layout import Layout
+from cuda_agent.expert.plan import Plan, Step
 from cuda_agent.expert.rewrite import rewrite_graph
 from cuda_agent.expert.trace import trace_source
-from tests.expert.built import Planned, define
+from tests.expert.built import Planned, define, plan_source
 from tests.expert.interpret import interpret
 from tests.expert.zoo import write_module
 
@@ -139,3 +141,19 @@ def test_outputs_that_read_the_same_share_a_kernel() -> None:
     assert len(plan.kernels) == 1
     apart = check("return x * 2, y * 2", {"x": "torch.randn(4, 6)", "y": "torch.randn(4, 6)"})
     assert len(apart.kernels) == 2
+
+
+def test_a_long_module_is_not_looked_at_anew_for_every_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    layers = 12
+    body = "for layer in self.layers: x = torch.softmax(layer(x).flip(1), 1)\nreturn x"
+    init = f"self.layers = nn.ModuleList([nn.Linear(8, 8) for _ in range({layers})])"
+    looked: list[Group] = []
+
+    def look(layout: Layout, group: Group) -> list[Step]:
+        looked.append(group)
+        return build_steps(layout, group)
+
+    monkeypatch.setattr(fuse, "build_steps", look)
+    plan = plan_source(write_module(body, {"x": "torch.randn(8, 8)"}, init=init)).plan
+    assert len(plan.products) == layers
+    assert len(looked) <= 4 * len(plan.steps)

@@ -31,7 +31,7 @@ def test_roots_come_in_the_order_of_the_graph() -> None:
 
 
 def test_buffers_have_roles() -> None:
-    buffers = {buffer.name: (buffer.role, buffer.node) for buffer in Layout(GRAPH).cut("b").build_buffers()}
+    buffers = {buffer.name: (buffer.role, buffer.node) for buffer in Layout(GRAPH).cut("b").buffers}
     assert buffers == {
         "in0": (Role.SOURCE, "x"),
         "in1": (Role.SOURCE, "y"),
@@ -42,15 +42,15 @@ def test_buffers_have_roles() -> None:
 
 
 def test_an_output_is_read_back_only_once_it_is_cut() -> None:
-    assert "a" not in Layout(GRAPH).find_stored()
-    assert Layout(GRAPH).cut("a").find_stored()["a"] == "out0"
+    assert "a" not in Layout(GRAPH).stored
+    assert Layout(GRAPH).cut("a").stored["a"] == "out0"
 
 
 def test_walks_end_at_what_is_in_memory() -> None:
-    stored = Layout(GRAPH).find_stored()
+    stored = Layout(GRAPH).stored
     assert [node.name for node in find_reductions(GRAPH, "c", stored=stored)] == ["s"]
     assert find_needs(GRAPH, "c", stored=stored) == {"x", "y"}
-    cut = Layout(GRAPH).cut("b").find_stored()
+    cut = Layout(GRAPH).cut("b").stored
     assert walk_up(GRAPH, "c", stored=cut) == ["c", "b", "y"]
     assert find_reductions(GRAPH, "c", stored=cut) == []
     assert find_needs(GRAPH, "c", stored=cut) == {"b", "y"}

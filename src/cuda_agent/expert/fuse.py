@@ -116,10 +116,10 @@ def lower_group(layout: Layout, group: Group) -> list[Kernel]:
         CutError: something must be in memory first.
         IrregularError: no splitting of loops makes every index affine.
     """
-    buffers = {buffer.node: buffer for buffer in layout.build_buffers() if buffer.role is not Role.SOURCE}
+    buffers = {buffer.node: buffer for buffer in layout.buffers if buffer.role is not Role.SOURCE}
     domain = group.domain
     for _ in range(MOST_SPLITS):
-        lowering = build_lowering(layout.graph, domain, stored=layout.find_stored())
+        lowering = build_lowering(layout.graph, domain, stored=layout.stored)
         try:
             stores = [s for root in group.roots for s in store_root(lowering, root, buffer=buffers[root])]
         except RefineError as error:
@@ -153,17 +153,19 @@ def build_kernel(lowering: Lowering, stores: list[Store]) -> Kernel:
 
 def group_roots(layout: Layout) -> list[Group]:
     """Roots that can share a kernel: same domain, something read in common, neither needing the other."""
-    graph, stored = layout.graph, layout.find_stored()
+    graph, stored = layout.graph, layout.stored
     lone = find_lone(graph)
     groups: list[Group] = []
+    needs_of: dict[str, set[str]] = {}
     for root in layout.find_roots():
+        needs_of[root] = find_needs(graph, root, stored=stored)
         if root in lone:
             groups.append(Group((root,), build_flat(graph.shapes[root])))
             continue
         domain = choose_domain(graph, root, stored=stored)
-        needs = find_needs(graph, root, stored=stored)
+        needs = needs_of[root]
         for place, group in enumerate(groups):
-            theirs = set().union(*(find_needs(graph, member, stored=stored) for member in group.roots))
+            theirs = set().union(*(needs_of[member] for member in group.roots))
             later = {name for other in groups[place:] for name in other.roots}
             is_lone = group.roots[0] in lone
             if not is_lone and group.domain == domain and needs & theirs and not needs & later:
@@ -189,7 +191,7 @@ def build_steps(layout: Layout, group: Group) -> list[Step]:
     root = group.roots[0]
     if root not in find_lone(layout.graph):
         return [*lower_group(layout, group)]
-    buffer = next(b for b in layout.build_buffers() if b.node == root and b.role is not Role.SOURCE)
+    buffer = next(b for b in layout.buffers if b.node == root and b.role is not Role.SOURCE)
     if root in find_traversals(layout.graph):
         return [build_traversal(layout, root, buffer=buffer)]
     return [build_product(layout, root, buffer=buffer, rules=RULES)]
@@ -201,16 +203,23 @@ def try_fuse(layout: Layout) -> Plan:
     Raises:
         CutError: something must be in memory first.
     """
-    buffers = layout.build_buffers()
-    steps: list[Step] = []
-    for group in group_roots(layout):
-        try:
-            steps += build_steps(layout, group)
-        except IrregularError as error:
-            raise CutError(find_blocker(layout, group.roots), str(error)) from error
+    buffers = layout.buffers
+    steps = [step for group in group_roots(layout) for step in build_group(layout, group)]
     named = tuple(step.model_copy(update={"name": f"kernel{k}"}) for k, step in enumerate(steps))
     outputs = {buffer.node: buffer.name for buffer in buffers if buffer.role is Role.OUTPUT}
     return Plan(steps=named, buffers=buffers, outputs=tuple(outputs[name] for name in layout.graph.outputs))
+
+
+def build_group(layout: Layout, group: Group) -> list[Step]:
+    """The steps of a group of roots.
+
+    Raises:
+        CutError: something must be in memory first.
+    """
+    try:
+        return build_steps(layout, group)
+    except IrregularError as error:
+        raise CutError(find_blocker(layout, group.roots), str(error)) from error
 
 
 def find_blocker(layout: Layout, roots: tuple[str, ...]) -> str:
@@ -219,7 +228,7 @@ def find_blocker(layout: Layout, roots: tuple[str, ...]) -> str:
     Raises:
         IrregularError: there is none: a root alone cannot be written as a loop nest.
     """
-    known = {node.name: node for node in layout.graph.nodes}
+    known = layout.graph.known
     for root in roots:
         for ref in known[root].get_refs() if root in known else ():
             if ref in known and ref not in layout.cuts:
@@ -234,11 +243,27 @@ def fuse_graph(graph: Graph) -> Plan:
         IrregularError: an operation cannot be written as a loop nest at all.
     """
     layout = Layout(graph, find_lone(graph))
+    settled: set[str] = set()
     for _ in range(len(graph.nodes) + 1):
         try:
+            settle(layout, settled)
             return try_fuse(layout)
         except CutError as error:
             if error.node in layout.cuts:
                 raise IrregularError(str(error)) from error
             layout = layout.cut(error.node)
     raise AssertionError("every cut is made once, so this ends")
+
+
+def settle(layout: Layout, settled: set[str]) -> None:
+    """Look at every group of roots that was not found to work before, and note the roots of those that do.
+
+    A cut hardly ever hinders a kernel that needs no further one; try_fuse sees whether it does.
+
+    Raises:
+        CutError: something must be in memory first.
+    """
+    for group in group_roots(layout):
+        if not settled.issuperset(group.roots):
+            build_group(layout, group)
+            settled.update(group.roots)

@@ -1,7 +1,10 @@
 """A traced module as data: what comes out of the sandbox. Knows nothing of torch."""
 
+from collections.abc import Mapping
 from enum import StrEnum
+from functools import cached_property
 from math import prod
+from typing import Any, Self
 
 from pydantic import JsonValue
 
@@ -102,17 +105,29 @@ class Graph(Record):
     holders: tuple[Source, ...] = ()
     """Every parameter and buffer of the module, read or not."""
 
-    @property
+    @cached_property
+    def known(self) -> dict[str, Node]:
+        """Every node, by name."""
+        return {node.name: node for node in self.nodes}
+
+    @cached_property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Sizes of every source and node, by name."""
         sizes = {source.name: source.shape for source in self.sources}
         return sizes | {node.name: node.shape for node in self.nodes}
 
-    @property
+    @cached_property
     def dtypes(self) -> dict[str, str]:
         """The dtype of every source and node, by name."""
         kinds = {source.name: source.dtype for source in self.sources}
         return kinds | {node.name: node.dtype for node in self.nodes}
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy, which looks its nodes up anew."""
+        copied = super().model_copy(update=update, deep=deep)
+        for name in ("known", "shapes", "dtypes"):
+            copied.__dict__.pop(name, None)
+        return copied
 
 
 class TraceReply(Record):

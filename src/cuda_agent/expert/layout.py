@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from cuda_agent.expert import ops
 from cuda_agent.expert.graph import Graph, Node
@@ -27,7 +28,8 @@ class Layout:
         sources = [source.name for source in self.graph.sources if source.name in wanted]
         return sources + [node.name for node in self.graph.nodes if node.name in wanted]
 
-    def build_buffers(self) -> tuple[Buffer, ...]:
+    @cached_property
+    def buffers(self) -> tuple[Buffer, ...]:
         """A buffer for each source and for each root."""
         shapes, dtypes = self.graph.shapes, self.graph.dtypes
         named = [(f"in{k}", Role.SOURCE, source.name) for k, source in enumerate(self.graph.sources)]
@@ -41,17 +43,18 @@ class Layout:
             for name, role, node in named
         )
 
-    def find_stored(self) -> dict[str, str]:
+    @cached_property
+    def stored(self) -> dict[str, str]:
         """The buffer of everything that later kernels read rather than compute again."""
-        readable = (buffer for buffer in self.build_buffers() if buffer.role is not Role.OUTPUT)
+        readable = (buffer for buffer in self.buffers if buffer.role is not Role.OUTPUT)
         stored = {buffer.node: buffer.name for buffer in readable}
-        outputs = (buffer for buffer in self.build_buffers() if buffer.role is Role.OUTPUT)
+        outputs = (buffer for buffer in self.buffers if buffer.role is Role.OUTPUT)
         return stored | {buffer.node: buffer.name for buffer in outputs if buffer.node in self.cuts}
 
 
 def walk_up(graph: Graph, root: str, *, stored: Mapping[str, str]) -> list[str]:
     """The root and everything it needs, nearest first; the walk ends at what is in memory."""
-    known = {node.name: node for node in graph.nodes}
+    known = graph.known
     queue, order = [root], {root: None}
     while queue:
         name = queue.pop(0)
@@ -66,7 +69,7 @@ def walk_up(graph: Graph, root: str, *, stored: Mapping[str, str]) -> list[str]:
 
 def find_reductions(graph: Graph, root: str, *, stored: Mapping[str, str]) -> list[Node]:
     """Reductions that the root needs and that are not in memory, nearest first."""
-    known = {node.name: node for node in graph.nodes}
+    known = graph.known
     names = [n for n in walk_up(graph, root, stored=stored) if n in known and (n == root or n not in stored)]
     return [known[name] for name in names if known[name].op in ops.REDUCTIONS]
 

@@ -34,7 +34,7 @@ def locate_operand(layout: Layout, name: str, *, rules: Mapping[str, LoweringRul
     shape = layout.graph.shapes[name]
     domain = Domain(tuple(Dim(size) for size in shape[:-1]), shape[-1:], ((0, shape[-1]),))
     for _ in range(MOST_SPLITS):
-        lowering = Lowering(layout.graph, domain, stored=layout.find_stored(), rules=rules)
+        lowering = Lowering(layout.graph, domain, stored=layout.stored, rules=rules)
         try:
             number = lowering.lower(name, Place(lowering.locate(shape, 0, is_row=False), 0))
         except RefineError as error:

@@ -26,7 +26,7 @@ def build_traversal(layout: Layout, root: str, *, buffer: Buffer) -> Traversal:
     """
     node = next(node for node in layout.graph.nodes if node.name == root)
     name, dim = node.get_ref("input"), node.get_int("dim")
-    stored = layout.find_stored()
+    stored = layout.stored
     if name not in stored:
         raise CutError(name, "a line is read from memory")
     return Traversal(

@@ -64,8 +64,8 @@ class Lowering:
         self.stored = stored
         self.values: list[Value] = []
         self.shapes = graph.shapes
-        self._lanes = {name: LANES[dtype] for name, dtype in graph.dtypes.items()}
-        self._nodes = {node.name: node for node in graph.nodes}
+        self._dtypes = graph.dtypes
+        self._nodes = graph.known
         self._rules = rules
         self._pick_sizes: dict[int, int] = {}
         self._seen: dict[Value, int] = {}
@@ -125,7 +125,7 @@ class Lowering:
     def load(self, name: str, position: Affine, *, piece: int) -> int:
         """The element of a source or stored node at a row-major position."""
         return self._add_access(
-            "load", self.stored[name], position=position, lane=self._lanes[name], piece=piece
+            "load", self.stored[name], position=position, lane=LANES[self._dtypes[name]], piece=piece
         )
 
     def count(self, position: Affine, *, piece: int) -> int:
