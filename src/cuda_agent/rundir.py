@@ -14,6 +14,7 @@ from typing import Any, Self, TypeVar
 
 from pydantic import ValidationError
 
+from cuda_agent.atomic import write_whole
 from cuda_agent.config import Config, Record
 from cuda_agent.errors import ConfigError, InfrastructureError, UserError
 
@@ -130,16 +131,7 @@ class RunDir:
         path = self.path / name
         with _name_disk_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-            try:
-                with open(temporary, "w", encoding="utf-8") as file:
-                    file.write(text)
-                    file.flush()
-                    os.fsync(file.fileno())
-                os.replace(temporary, path)
-            finally:
-                temporary.unlink(missing_ok=True)
-            _sync_folder(path.parent)
+            write_whole(path, text, is_forced=True)
 
     def remove(self, name: str) -> None:
         """Remove a file that is no longer needed, if it is there."""
@@ -234,14 +226,6 @@ def _find_last_newline(descriptor: int, block_bytes: int = 1 << 16) -> int:
             return start + found + 1
         end = start
     return 0
-
-
-def _sync_folder(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager

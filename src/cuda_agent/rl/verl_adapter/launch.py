@@ -4,7 +4,6 @@ A stage's folder has what it was launched with, and its checkpoints; the same la
 """
 
 import json
-import secrets
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ import torch
 import tyro
 
 from cuda_agent.agent.trajectory import Trajectory
+from cuda_agent.atomic import write_aside
 from cuda_agent.config import Config
 from cuda_agent.environment.elsewhere import RAY, open_pool
 from cuda_agent.errors import UserError
@@ -196,11 +196,11 @@ def _find(place: str, name: str) -> str:
 
 def _lay_critic(folder: Path, policy: str) -> str:
     """A critic with the policy's trunk; one that is there already is taken."""
-    critic, fresh = folder / "critic", folder / f"critic.{secrets.token_hex(4)}"
+    critic = folder / "critic"
     if not critic.exists():
         trunk = load_policy(policy, device=torch.device("cpu")).model
-        save_network(build_critic(trunk, seed=0), fresh)
-        fresh.rename(critic)
+        with write_aside(critic) as aside:
+            save_network(build_critic(trunk, seed=0), aside)
     return str(critic)
 
 
