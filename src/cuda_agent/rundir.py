@@ -9,12 +9,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from pydantic import ValidationError
 
 from cuda_agent.atomic import write_whole
+from cuda_agent.closing import Closing
 from cuda_agent.config import Config, Record
 from cuda_agent.errors import ConfigError, InfrastructureError, UserError
 
@@ -30,7 +30,7 @@ def build_default_path(verb: str, parent: Path = Path("runs")) -> Path:
     return parent / f"{today.isoformat()}-{verb}-{secrets.token_hex(3)}"
 
 
-class RunDir:
+class RunDir(Closing):
     """One run's folder, locked while open.
 
     `config.json` holds the configuration and its digest, `*.jsonl` one record a line, everything else
@@ -149,16 +149,6 @@ class RunDir:
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
-
-    def __enter__(self) -> Self:
-        """The run itself."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Give the lock back."""
-        self.close()
 
 
 def read_saved_config(path: Path) -> dict[str, Any]:

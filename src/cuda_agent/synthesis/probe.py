@@ -5,9 +5,9 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
-from types import TracebackType
-from typing import Self, TypeVar
+from typing import TypeVar
 
+from cuda_agent.closing import Closing
 from cuda_agent.errors import InfrastructureError, ProtocolError
 from cuda_agent.judge.wired_process import KEPT_HEAP, WiredProcess
 from cuda_agent.sandbox.protocol import Sandbox
@@ -34,7 +34,7 @@ class ProbeError(Exception):
     """The candidate did not survive the question; the message says how it failed."""
 
 
-class Probe:
+class Probe(Closing):
     """Asks questions about one candidate after another."""
 
     def __init__(self, *, sandbox: Sandbox, target: Target, compiles: bool = False) -> None:
@@ -99,16 +99,6 @@ class Probe:
         self._is_closed = True
         self._stop()
         shutil.rmtree(self._folder, ignore_errors=True)
-
-    def __enter__(self) -> Self:
-        """The probe itself."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """End the process."""
-        self.close()
 
     def _start(self) -> None:
         is_gpu = self._target is Target.CUDA
