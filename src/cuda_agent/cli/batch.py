@@ -11,10 +11,11 @@ from rich.markup import escape
 from cuda_agent.cli.console import build_console
 from cuda_agent.cli.exit_code import ExitCode
 from cuda_agent.cli.pool import PoolOptions, Workers, plan_workers
+from cuda_agent.cli.run_folder import open_run, tell_run
 from cuda_agent.environment.batch import BatchConfig, BatchResult, evaluate_pairs, read_results, write_table
 from cuda_agent.environment.pairs import Pair, read_pairs
 from cuda_agent.printable import make_printable
-from cuda_agent.rundir import RunDir, build_default_path
+from cuda_agent.rundir import RunDir
 from cuda_agent.workers.item import OutcomeStatus
 from cuda_agent.workers.worker_pool import WorkerPool
 
@@ -34,9 +35,8 @@ class ManyOptions(PoolOptions):
 def evaluate_many(config: BatchConfig, options: ManyOptions) -> int:
     """Evaluate all pairs, or those that the resumed run does not hold yet, and show how it goes."""
     pairs, workers = read_pairs(config.pairs), plan_workers(config.target, options)
-    resume, folder = options.resume, options.out or build_default_path("evaluate")
-    with RunDir.resume(resume, config) if resume else RunDir.create(folder, config) as run:
-        print(f"run folder: {run.path} (if interrupted: --resume {run.path})", flush=True)
+    with open_run("evaluate", config, out=options.out, resume=options.resume) as run:
+        tell_run(run)
         return _run(pairs, config, run=run, workers=workers)
 
 

@@ -14,17 +14,17 @@ from cuda_agent.bench.baselines import (
     render_baselines,
     write_baselines,
 )
-from cuda_agent.cli.bench_report import choose_folder, describe_suite
+from cuda_agent.cli.bench_report import describe_suite
 from cuda_agent.cli.console import build_console
 from cuda_agent.cli.exit_code import ExitCode
-from cuda_agent.rundir import RunDir
+from cuda_agent.cli.run_folder import open_run, tell_run
 from cuda_agent.sandbox.build import build_sandbox
 
 TABLE = "baselines.parquet"
 """The table, in the run's folder."""
 
 
-def time_suite(config: BaselinesConfig, *, out: Path | None, resume: bool) -> int:
+def time_suite(config: BaselinesConfig, *, out: Path | None, resume: Path | None) -> int:
     """Time what the folder does not hold yet, and write the table.
 
     Raises:
@@ -32,9 +32,9 @@ def time_suite(config: BaselinesConfig, *, out: Path | None, resume: bool) -> in
         InfrastructureError: the machine failed; what was timed is kept.
     """
     describe_suite(config.suite)
-    folder, console = choose_folder("bench-baselines", out, resume=resume), build_console()
-    with RunDir.resume(folder, config) if resume else RunDir.create(folder, config) as run:
-        print(f"run folder: {run.path} (if interrupted: the same command with --out {run.path} --resume)")
+    console = build_console()
+    with open_run("bench-baselines", config, out=out, resume=resume) as run:
+        tell_run(run)
         rows = list(run.read(BASELINES, BaselineRow))
         left, start_s = len(config.suite.tasks) * len(config.modes) - len(rows), time.monotonic()
         with console.status("starting") as status:

@@ -29,10 +29,11 @@ from cuda_agent.bench.tables import (
 )
 from cuda_agent.cli.console import build_console
 from cuda_agent.cli.exit_code import ExitCode
+from cuda_agent.cli.run_folder import open_run, tell_run
 from cuda_agent.config import Config
-from cuda_agent.errors import ConfigError, UserError
+from cuda_agent.errors import UserError
 from cuda_agent.printable import make_printable
-from cuda_agent.rundir import RunDir, build_default_path, read_records
+from cuda_agent.rundir import read_records
 from cuda_agent.sandbox.protocol import Sandbox
 
 GATE = "gate.jsonl"
@@ -46,17 +47,6 @@ class GateConfig(Config):
     """The tasks that are looked at."""
 
 
-def choose_folder(what: str, out: Path | None, *, resume: bool) -> Path:
-    """Where a run is kept: `out`, or a fresh folder.
-
-    Raises:
-        ConfigError: a run is to go on, and nobody says which.
-    """
-    if resume and out is None:
-        raise ConfigError("--resume needs --out, the folder of the run to go on with")
-    return out or build_default_path(what)
-
-
 def describe_suite(suite: Suite) -> None:
     """Say what a suite is, and what of it is left out."""
     print(
@@ -66,12 +56,12 @@ def describe_suite(suite: Suite) -> None:
         print(make_printable(f"left out: {left.place}: {left.reason}"))
 
 
-def gate_suite(suite: Suite, *, sandbox: Sandbox, out: Path | None, resume: bool) -> int:
+def gate_suite(suite: Suite, *, sandbox: Sandbox, out: Path | None, resume: Path | None) -> int:
     """Look at every task that was not yet, tell those that do not pass, and keep all of them in a folder."""
     describe_suite(suite)
     console = build_console()
-    config, folder = GateConfig(suite=suite), choose_folder("gate", out, resume=resume)
-    with RunDir.resume(folder, config) if resume else RunDir.create(folder, config) as run:
+    with open_run("gate", GateConfig(suite=suite), out=out, resume=resume) as run:
+        tell_run(run)
         known = {record.task_id: record for record in run.read(GATE, GateRecord)}
         left = [each for each in suite.tasks if each.task.task_id not in known]
         start_s = time.monotonic()
