@@ -1,7 +1,6 @@
 """`cuda-agent bench`: what a suite is, which of its tasks pass the gate, and what runs amount to."""
 
 import itertools
-import time
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -29,6 +28,7 @@ from cuda_agent.bench.tables import (
 )
 from cuda_agent.cli.console import build_console
 from cuda_agent.cli.exit_code import ExitCode
+from cuda_agent.cli.pace import Pace
 from cuda_agent.cli.run_folder import open_run, tell_run
 from cuda_agent.config import Config
 from cuda_agent.errors import UserError
@@ -64,21 +64,18 @@ def gate_suite(suite: Suite, *, sandbox: Sandbox, out: Path | None, resume: Path
         tell_run(run)
         known = {record.task_id: record for record in run.read(GATE, GateRecord)}
         left = [each for each in suite.tasks if each.task.task_id not in known]
-        start_s = time.monotonic()
+        pace = Pace(len(left))
         with console.status("starting") as status, closing(survey_suite(left, sandbox=sandbox)) as records:
             for number, record in enumerate(records, start=1):
                 run.append(GATE, record, is_forced=False)
                 known[record.task_id] = record
-                left_s = (time.monotonic() - start_s) / number * (len(left) - number)
-                status.update(f"{number}/{len(left)}, {left_s:.0f} s left")
+                status.update(pace.tell(number))
                 if record.standing is not Standing.PASSES:
                     form = f" [as {record.changes}]" if record.changes else ""
                     line = f"{record.place}: {record.standing.value}: {record.reason}{form}"
                     console.print(make_printable(line), markup=False, soft_wrap=True)
         print(describe_gate(list(known.values())))
-        print(
-            f"{len(left)} tasks in {time.monotonic() - start_s:.0f} s; all {len(known)} in {run.path / GATE}"
-        )
+        print(f"{pace.total} tasks in {pace.elapsed_s:.0f} s; all {len(known)} in {run.path / GATE}")
     passed = all(record.standing is Standing.PASSES for record in known.values())
     return ExitCode.DONE if passed else ExitCode.NOT_VERIFIED
 
