@@ -9,10 +9,11 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from cuda_agent.agent.job import RESULTS, Job
+from cuda_agent.agent.job import Job
 from cuda_agent.agent.outcome import JobOutcome
 from cuda_agent.agent.record import TRAJECTORIES
 from cuda_agent.agent.refused import read_refused
+from cuda_agent.agent.results import RESULTS
 from cuda_agent.agent.trajectory import Trajectory
 from cuda_agent.bench.judged import JudgedConfig, load_judged
 from cuda_agent.bench.record import BenchRecord, RecordStatus, build_record, list_task_flags
