@@ -1,7 +1,6 @@
 """Candidates tried in a sandboxed process that outlives them; a hang or a crash costs only the one."""
 
 import contextlib
-import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -13,6 +12,7 @@ from cuda_agent.judge.wired_process import KEPT_HEAP, WiredProcess
 from cuda_agent.sandbox.protocol import Sandbox
 from cuda_agent.synthesis.questions import ANSWER, Answer, Done, Failed, Question, Warm
 from cuda_agent.tasks.target import Target
+from cuda_agent.workers.cores import count_cores
 
 A = TypeVar("A", bound=Answer)
 
@@ -103,7 +103,7 @@ class Probe(Closing):
     def _start(self) -> None:
         is_gpu = self._target is Target.CUDA
         # Of a GPU's task nothing is computed on the host, where as many compile as there are cores.
-        threads = 1 if is_gpu else len(os.sched_getaffinity(0))
+        threads = 1 if is_gpu else count_cores()
         scratch = Path(tempfile.mkdtemp(prefix="scratch-", dir=self._folder))
         self._process = WiredProcess(
             [_PROGRAM, self._target.value, str(threads)],
