@@ -135,7 +135,7 @@ def _build_from_result(result: BatchResult, config: BatchConfig, *, policy: str)
     if result.evaluation is not None:
         return build_record(result.evaluation, place=result.pair_id, policy=policy)
     return BenchRecord(
-        task_id=result.pair_id,
+        task_id=result.task_id or result.pair_id,
         place=result.pair_id,
         policy=policy,
         judge=config.policy,
