@@ -83,4 +83,4 @@ def run_coverage(config: CoverageConfig) -> None:
 
 
 if __name__ == "__main__":
-    run_coverage(tyro.cli(CoverageConfig, description=__doc__))
+    run_coverage(tyro.cli(CoverageConfig, description=__doc__, config=(tyro.conf.EnumChoicesFromValues,)))

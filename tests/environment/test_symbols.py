@@ -144,3 +144,18 @@ def test_an_operator_of_torch_is_named_and_memory_allowed(tmp_path: Path) -> Non
     assert found.rule == "provenance"
     assert found.reason.startswith("`at::relu`: ")
     assert [each.rule for each in check_symbols(library, Target.CPU)] == ["forbidden-symbol"] * 2
+
+
+@pytest.mark.parametrize(
+    ("name", "refused"),
+    [
+        ("cudnnGetConvolutionForwardAlgorithm_v7", ""),
+        ("cudnnConvolutionForward", ""),
+        ("cudnnFindConvolutionForwardAlgorithmEx", "clock"),
+        ("cudaEventElapsedTime", "clock"),
+    ],
+)
+def test_what_measures_time_is_a_clock(tmp_path: Path, name: str, refused: str) -> None:
+    library = build(tmp_path, f'extern "C" void {name}(); extern "C" void work() {{ {name}(); }}')
+    found = [violation for violation in check_symbols(library, Target.CUDA) if name in violation.reason]
+    assert [refused in violation.reason for violation in found] == ([True] if refused else [])

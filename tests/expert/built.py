@@ -17,7 +17,7 @@ from cuda_agent.environment.toolchain import find_cxx, find_include_dirs
 from cuda_agent.expert.canonicalize import canonicalize
 from cuda_agent.expert.choice import Choice
 from cuda_agent.expert.emit_cpu import emit_cpu
-from cuda_agent.expert.emit_cuda import emit_cuda, plan_partials
+from cuda_agent.expert.emit_cuda import emit_cuda, plan_scratch
 from cuda_agent.expert.emit_model import emit_model
 from cuda_agent.expert.fuse import fuse_graph
 from cuda_agent.expert.graph import Graph
@@ -31,7 +31,14 @@ LAUNCH = re.compile(r"(\w+)<<<(\d+), (\d+), 0, stream>>>\((.*)\);")
 FLAGS = ("-std=c++17", "-O1", "-march=native", "-fopenmp", "-fno-math-errno", "-fPIC", "-fvisibility=hidden")
 HEADS = {
     False: ("vec_math.h", "special.h", "product.h", "traverse.h"),
-    True: ("device.h", "special.h", "device_product.h", "cublas_product.h", "device_traverse.h"),
+    True: (
+        "device.h",
+        "special.h",
+        "device_product.h",
+        "cublas_product.h",
+        "cudnn_convolution.h",
+        "device_traverse.h",
+    ),
 }
 
 
@@ -51,7 +58,7 @@ def plan_source(source: str) -> Planned:
 
 def write_emulated(plan: Plan, choice: Choice) -> str:
     """CUDA as C++ for the emulator: only the launches are written differently."""
-    text = emit_cuda(plan_partials(plan), choice, comment="")
+    text = emit_cuda(plan_scratch(plan), choice, comment="")
     return LAUNCH.sub(r"emulator::launch(\2, \3, [&] { \1(\4); });", text)
 
 
@@ -89,7 +96,7 @@ def define(source: str) -> dict[str, Any]:
 
 
 def build_model_new(one: Planned, function: Callable[..., object], *, emulated: bool) -> torch.nn.Module:
-    plan = plan_partials(one.plan) if emulated else one.plan
+    plan = plan_scratch(one.plan) if emulated else one.plan
     kernels = types.ModuleType("kernels")
     kernels.fused = function  # type: ignore[attr-defined]
     before = sys.modules.get("kernels")

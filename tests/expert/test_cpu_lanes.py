@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cuda_agent.expert.choice import Choice
-from cuda_agent.expert.cpu_lanes import CpuLanes, find_varying, suits_lanes
+from cuda_agent.expert.cpu_lanes import CpuLanes, find_varying
 from cuda_agent.expert.emit_cpu import emit_cpu
+from cuda_agent.expert.side_by_side import suits_lanes
 from tests.expert.built import Compiled, Planned, compile_sources, draw_tensor
 from tests.expert.zoo import write_module
 
@@ -32,12 +33,6 @@ def test_rows_side_by_side_are_reduced_as_torch_does(
     compiled: Compiled, shape: tuple[int, int, int], seed: int, scale: float
 ) -> None:
     compiled.check("at{}_{}_{}".format(*shape), draw_tensor(seed, shape, scale=scale))
-
-
-def test_the_layout_decides(planned: Mapping[str, Planned]) -> None:
-    assert all(suits_lanes(kernel) for kernel in planned["softmax_across"].plan.kernels)
-    for name in ("softmax", "gelu_bias", "layer_norm", "transpose", "even_total"):
-        assert not any(suits_lanes(kernel) for kernel in planned[name].plan.kernels), name
 
 
 def test_what_all_rows_share_is_no_vector(planned: Mapping[str, Planned]) -> None:

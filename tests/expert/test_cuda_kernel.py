@@ -2,7 +2,7 @@ from collections.abc import Mapping
 
 from cuda_agent.expert.choice import Choice
 from cuda_agent.expert.cuda_kernel import CudaKernel
-from cuda_agent.expert.emit_cuda import plan_partials
+from cuda_agent.expert.emit_cuda import plan_scratch
 from cuda_agent.expert.schedule import Keep
 from tests.expert.built import Planned
 
@@ -10,7 +10,7 @@ CHOICE = Choice(keep=Keep.ROW)
 
 
 def build(planned: Planned) -> CudaKernel:
-    plan = plan_partials(planned.plan)
+    plan = plan_scratch(planned.plan)
     return CudaKernel(plan.kernels[0], plan, choice=CHOICE)
 
 

@@ -29,6 +29,14 @@ def test_a_row_beyond_the_registers_is_read_again(planned: Mapping[str, Planned]
     assert choose_keep(shape, CHOICE) is Keep.NOTHING
 
 
+def test_neighbouring_threads_take_rows_that_lie_side_by_side(planned: Mapping[str, Planned]) -> None:
+    plan = planned["softmax_across"].plan
+    shape = choose_shape(plan.kernels[0], plan, choice=CHOICE)
+    assert (shape.vector, shape.rows, shape.is_across, shape.has_rows) == (1, 32, True, True)
+    assert shape.threads * shape.steps[0] >= shape.vectors[0]
+    assert shape.block <= 1024
+
+
 def test_vectors_fill_an_access(planned: Mapping[str, Planned]) -> None:
     for name, vector in (("even_pointwise", 4), ("even_bfloat16", 8), ("gelu_bias", 1)):
         plan = planned[name].plan

@@ -8,7 +8,7 @@ import pytest
 
 from cuda_agent.environment.toolchain import find_cuda_include_dirs, find_include_dirs, find_nvcc
 from cuda_agent.expert.choice import Choice
-from cuda_agent.expert.emit_cuda import PARTIALS, emit_cuda, plan_partials, split_loops
+from cuda_agent.expert.emit_cuda import PARTIALS, emit_cuda, plan_scratch, split_loops
 from cuda_agent.expert.schedule import Keep
 from cuda_agent.expert.template import TEMPLATES
 from cuda_agent.expert.tune import CUDA_CHOICES
@@ -54,7 +54,7 @@ def test_it_compiles_for_hopper_without_spilling(planned: Mapping[str, Planned],
     for name in HEADERS:
         (tmp_path / name).write_text((TEMPLATES / name).read_text())
     dirs = [f"-I{path}" for path in (*find_include_dirs(), *find_cuda_include_dirs(find_nvcc()))]
-    texts = [emit_cuda(plan_partials(planned[name].plan), CUDA_CHOICES[0], comment=name) for name in COMPILED]
+    texts = [emit_cuda(plan_scratch(planned[name].plan), CUDA_CHOICES[0], comment=name) for name in COMPILED]
     merged = [f"namespace of_{name} {{\n{text}\n}}" for name, text in zip(COMPILED, texts, strict=True)]
     for name, place in zip(COMPILED, range(len(merged)), strict=True):
         merged[place] = merged[place].replace("EXPORT_KERNEL(fused,", f"EXPORT_KERNEL({name},")
@@ -79,8 +79,8 @@ def test_it_compiles_for_hopper_without_spilling(planned: Mapping[str, Planned],
 
 
 def test_totals_get_scratch_memory(planned: Mapping[str, Planned]) -> None:
-    assert PARTIALS in [buffer.name for buffer in plan_partials(planned["even_total"].plan).buffers]
-    assert PARTIALS not in [buffer.name for buffer in plan_partials(planned["softmax"].plan).buffers]
+    assert PARTIALS in [buffer.name for buffer in plan_scratch(planned["even_total"].plan).buffers]
+    assert PARTIALS not in [buffer.name for buffer in plan_scratch(planned["softmax"].plan).buffers]
 
 
 def test_pieces_of_different_lengths_become_kernels_of_their_own(planned: Mapping[str, Planned]) -> None:

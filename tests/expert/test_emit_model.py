@@ -8,7 +8,7 @@ from cuda_agent.environment.rules import check_rules
 from cuda_agent.environment.submission import freeze_submission
 from cuda_agent.expert.choice import Choice
 from cuda_agent.expert.emit_cpu import emit_cpu
-from cuda_agent.expert.emit_cuda import emit_cuda, plan_partials
+from cuda_agent.expert.emit_cuda import emit_cuda, plan_scratch
 from cuda_agent.expert.emit_model import emit_model
 from cuda_agent.expert.study import find_headers
 from cuda_agent.expert.template import TEMPLATES
@@ -18,7 +18,7 @@ from tests.expert.built import Planned
 
 def write_submission(one: Planned, folder: Path, *, target: Target) -> None:
     (folder / "kernels").mkdir(parents=True)
-    plan = one.plan if target is Target.CPU else plan_partials(one.plan)
+    plan = one.plan if target is Target.CPU else plan_scratch(one.plan)
     emit, name = (emit_cpu, "fused.cpp") if target is Target.CPU else (emit_cuda, "fused.cu")
     (folder / "kernels" / name).write_text(emit(plan, Choice(), comment="plan"))
     for header in find_headers(plan, target):

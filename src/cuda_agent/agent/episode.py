@@ -109,7 +109,7 @@ def run_episode(task: Task, number: int = 0, *, host: Host, on_turn: Callable[[T
         EpisodeInterruptedError: the host wanted it to end, and it is not on record.
     """
     config = host.config
-    prompt = build_prompt(task, target=config.target, limits=config.limits, form=config.prompt)
+    prompt = _tell(task, config)
     with _open_environment(task, host) as environment:
         if config.prompt.has_headers:
             for path, text in read_headers(config.target).items():
@@ -137,6 +137,16 @@ def run_episode(task: Task, number: int = 0, *, host: Host, on_turn: Callable[[T
         )
         record.finish(trajectory)
     return trajectory
+
+
+def _tell(task: Task, config: EpisodeConfig) -> tuple[Message, Message]:
+    return build_prompt(
+        task,
+        target=config.target,
+        limits=config.limits,
+        form=config.prompt,
+        precision=load_policy(config.judge).precision,
+    )
 
 
 def _open_environment(task: Task, host: Host) -> Environment:

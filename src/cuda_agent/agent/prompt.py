@@ -8,6 +8,7 @@ import jinja2
 
 from cuda_agent.agent.limits import EpisodeLimits
 from cuda_agent.expert.study import SOURCES, list_headers
+from cuda_agent.judge.policy import Precision
 from cuda_agent.llm.chat import Message, Role
 from cuda_agent.tasks.target import Target
 from cuda_agent.tasks.task import Task
@@ -33,7 +34,12 @@ class PromptForm(StrEnum):
 
 
 def build_prompt(
-    task: Task, *, target: Target, limits: EpisodeLimits, form: PromptForm = PromptForm.FULL
+    task: Task,
+    *,
+    target: Target,
+    limits: EpisodeLimits,
+    form: PromptForm = PromptForm.FULL,
+    precision: Precision = Precision.HIGHEST,
 ) -> tuple[Message, Message]:
     """The system message (workspace, commands, rules, aim) and the user message (target and reference)."""
     ending = "" if form is PromptForm.FULL else f"_{form.value}"
@@ -45,6 +51,7 @@ def build_prompt(
         headers=list_headers(target),
         turns=str(limits.turns),
         command_s=f"{limits.command_s:g}",
+        precision_rule=f" {precision.rule}" if precision.rule else "",
     )
     source = task.source.rstrip("\n")
     user = _render(f"user{ending}", target=target.value, source=source, fence=_build_fence(source))

@@ -4,7 +4,7 @@ import hashlib
 
 from cuda_agent.expert.explain import explain_plan
 from cuda_agent.expert.observation import parse_outcome
-from cuda_agent.expert.request import parse_request
+from cuda_agent.expert.request import Request, parse_request
 from cuda_agent.expert.study import SOURCES, Study, StudyError, study_task
 from cuda_agent.expert.template import load_template
 from cuda_agent.expert.tune import Outcome, build_variants, find_best, is_done
@@ -42,7 +42,7 @@ class ExpertChat:
         request = parse_request(messages)
         if request is None:
             return self._say("give_up", messages, reason="no reference under the heading `## model.py`")
-        study = self._study(request.source)
+        study = self._study(request)
         if isinstance(study, StudyError):
             return self._say("give_up", messages, reason=str(study))
         if request.is_brief:
@@ -70,11 +70,13 @@ class ExpertChat:
         files = {} if best == place - 1 else {SOURCES[self._target]: source}
         return self._call(messages, files, command=SUBMIT)
 
-    def _study(self, source: str) -> Study | StudyError:
-        key = hashlib.sha256(source.encode()).hexdigest()
+    def _study(self, request: Request) -> Study | StudyError:
+        key = hashlib.sha256(f"{request.precision}\n{request.source}".encode()).hexdigest()
         if key not in self._studies:
             try:
-                self._studies[key] = study_task(self._sandbox, source, target=self._target)
+                self._studies[key] = study_task(
+                    self._sandbox, request.source, target=self._target, precision=request.precision
+                )
             except StudyError as error:
                 self._studies[key] = error
         return self._studies[key]

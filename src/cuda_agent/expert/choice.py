@@ -1,7 +1,24 @@
 """The free choices that a plan leaves to whoever writes the code, and that tuning goes through."""
 
+from enum import StrEnum
+
 from cuda_agent.config import Record
 from cuda_agent.expert.schedule import Keep
+
+
+class Convolve(StrEnum):
+    """Who computes convolutions (cuda)."""
+
+    LIBRARY = "library"
+    """cuDNN, by the algorithm that it names first."""
+    WINOGRAD = "winograd"
+    """cuDNN, by Winograd's transform: fewer products, which costs digits."""
+    FOURIER = "fourier"
+    """cuDNN, by Fourier's transform of tiles, likewise."""
+    GEMM = "gemm"
+    """cuDNN, as one matrix product whose right operand is gathered on the way."""
+    TILES = "tiles"
+    """A kernel of ours, for a machine without cuDNN."""
 
 
 class Choice(Record):
@@ -21,6 +38,8 @@ class Choice(Record):
     """Threads in a block (cuda)."""
     vector_bytes: int = 16
     """Widest access of one thread (cuda)."""
+    convolve: Convolve = Convolve.LIBRARY
+    """Who computes convolutions (cuda)."""
 
     def describe(self) -> str:
         """The choices in a few words, for comments and messages."""
@@ -29,4 +48,5 @@ class Choice(Record):
         words += (
             [] if self.threads == type(self).model_fields["threads"].default else [f"{self.threads} threads"]
         )
+        words += [] if self.convolve is Convolve.LIBRARY else [f"convolutions by {self.convolve.value}"]
         return ", ".join(words)

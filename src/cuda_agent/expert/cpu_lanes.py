@@ -1,16 +1,11 @@
 """Write a kernel whose rows lie side by side in memory: a vector holds one column of neighbouring rows."""
 
 from cuda_agent.expert.choice import Choice
-from cuda_agent.expert.collapse import has_columns
 from cuda_agent.expert.cpu_kernel import VECTORS, CpuKernel
-from cuda_agent.expert.cuda_shape import find_accesses
 from cuda_agent.expert.plan import Kernel, Level, Plan, Store
 from cuda_agent.expert.schedule import Keep, Pass, Sweep
 from cuda_agent.expert.text import name_counters
 from cuda_agent.expert.writer import is_busy
-
-LEAST_LANES = 8
-"""With fewer rows side by side a vector is better filled along the columns."""
 
 BLOCK = 64
 """Columns that are reduced on their own before they join the rest, so that rounding errors stay small."""
@@ -20,16 +15,6 @@ CHUNK, SMALL_CHUNK = 64, 16
 
 FEW_ROWS = 1024
 """So many rows are few."""
-
-
-def suits_lanes(kernel: Kernel) -> bool:
-    """Whether neighbouring rows, and not neighbouring columns, lie side by side in memory."""
-    if not kernel.outer or kernel.outer[-1] < LEAST_LANES or not has_columns(kernel):
-        return False
-    lane, inner = len(kernel.outer) - 1, kernel.inner
-    walked = [access for access, _ in find_accesses(kernel) if access.get_coefficient(lane)]
-    across = [a for a in walked if a.get_coefficient(lane) == 1 and (a.get_coefficient(inner) or a.picks)]
-    return bool(across) and all(access.get_coefficient(inner) != 1 for access in walked)
 
 
 def find_varying(kernel: Kernel) -> list[bool]:

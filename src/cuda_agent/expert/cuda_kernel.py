@@ -133,8 +133,11 @@ class CudaKernel(KernelWriter):
 
     def _write_row(self) -> None:
         kernel, shape = self.kernel, self.shape
-        self._say(f"const int lane = threadIdx.x % {shape.threads};")
-        own = f"block * {shape.rows} + threadIdx.x / {shape.threads}" if shape.rows > 1 else "block"
+        threads, rows = f"threadIdx.x % {shape.threads}", f"threadIdx.x / {shape.threads}"
+        if shape.is_across:
+            threads, rows = f"threadIdx.x / {shape.rows}", f"threadIdx.x % {shape.rows}"
+        self._say(f"const int lane = {threads};")
+        own = f"block * {shape.rows} + {rows}" if shape.rows > 1 else "block"
         if self._is_partial:  # a warp must stay together, so threads without a row repeat the last one
             self._say(f"const bool has_row = {own} < {shape.items};")
             own = f"has_row ? {own} : {shape.items - 1}"
@@ -181,13 +184,17 @@ class CudaKernel(KernelWriter):
         self._add_totals(one)
         for number in one.reductions:
             reducer = self._get_reducer(number)
-            gathered = f"gather_threads<{reducer}, {self.shape.threads}>(fold<{reducer}>(acc{number}))"
+            gather = f"gather_threads<{reducer}, {self.shape.threads}>"
+            if self.shape.is_across:
+                gather = f"gather_across<{reducer}, {self.shape.threads}, {self.shape.rows}>"
+            gathered = f"{gather}(fold<{reducer}>(acc{number}))"
             self._say(f"const {self._get_scalar(number)} v{number} = {gathered};")
         self._say_values(one.row_values)
 
     def _write_sweep(self, sweep: Sweep, loop: int) -> None:
         kernel, shape = self.kernel, self.shape
-        self._say("#pragma unroll" if shape.is_resident else "#pragma unroll 2", indent=0)
+        at_once = "" if shape.is_resident else " 8" if shape.is_across else " 2"
+        self._say(f"#pragma unroll{at_once}", indent=0)
         self._open(f"for (int s = 0; s < {shape.steps[loop]}; ++s) {{")
         is_whole = shape.steps[loop] * shape.threads == shape.vectors[loop]
         is_placed = bool(sweep.stores) or any(kernel.values[step].access for step in sweep.steps)

@@ -6,8 +6,9 @@ from math import prod
 from cuda_agent.expert.choice import Choice
 from cuda_agent.expert.collapse import has_columns
 from cuda_agent.expert.ops import DTYPE_BYTES
-from cuda_agent.expert.plan import Access, Kernel, Level, Plan
+from cuda_agent.expert.plan import Access, Kernel, Plan
 from cuda_agent.expert.schedule import Keep
+from cuda_agent.expert.side_by_side import find_accesses, suits_lanes
 
 WARP = 32
 MAX_BLOCK = 1024
@@ -40,6 +41,9 @@ class CudaShape:
     """Whether a thread's vectors lie along the outermost counter, one behind the other, so that what does
     not depend on it is loaded once for all of them; only where there are no rows."""
 
+    is_across: bool = False
+    """Whether neighbouring threads take neighbouring rows, which lie side by side, and not columns of one."""
+
     @property
     def block(self) -> int:
         """Threads in a block."""
@@ -54,16 +58,6 @@ class CudaShape:
     def steps(self) -> tuple[int, ...]:
         """Vectors of a row for each thread, for each column loop."""
         return tuple(-(-vectors // self.threads) for vectors in self.vectors)
-
-
-def find_accesses(kernel: Kernel) -> list[tuple[Access, bool]]:
-    """Accesses of elements, and whether each is a store."""
-    loads = [
-        (value.access, False)
-        for value in kernel.values
-        if value.op == "load" and value.level is Level.FULL and value.access is not None
-    ]
-    return loads + [(store.access, True) for store in kernel.stores if store.level is Level.FULL]
 
 
 def is_packed(kernel: Kernel, access: Access, *, vector: int) -> bool:
@@ -112,6 +106,8 @@ def choose_shape(kernel: Kernel, plan: Plan, *, choice: Choice) -> CudaShape:
         items = prod(kernel.outer) * vectors[0]
         is_stacked = can_stack(kernel, choice.unroll)
         return CudaShape(vector, choice.threads, choice.unroll, vectors, False, True, items, is_stacked)
+    if suits_lanes(kernel):
+        return lay_across(kernel, choice=choice)
     longest = max(vectors)
     if longest <= WARP * REGISTER_VECTORS:
         threads = min(WARP, round_up_power(longest))
@@ -121,6 +117,15 @@ def choose_shape(kernel: Kernel, plan: Plan, *, choice: Choice) -> CudaShape:
         rows = 1
     resident = -(-longest // threads) <= REGISTER_VECTORS
     return CudaShape(vector, threads, rows, vectors, True, resident, kernel.rows)
+
+
+def lay_across(kernel: Kernel, *, choice: Choice) -> CudaShape:
+    """The layout where rows lie side by side: a warp reads one column of as many of them."""
+    columns = tuple(prod(kernel.cols) * length for length in kernel.loops)
+    wanted = round_up_power(-(-max(columns) // choice.unroll))
+    threads = min(MAX_BLOCK // WARP, wanted)
+    resident = -(-max(columns) // threads) <= REGISTER_VECTORS
+    return CudaShape(1, threads, WARP, columns, True, resident, kernel.rows, is_across=True)
 
 
 def choose_keep(shape: CudaShape, choice: Choice) -> Keep:

@@ -2,10 +2,11 @@
 
 from cuda_agent.expert.choice import Choice
 from cuda_agent.expert.cpu_kernel import ELEMENTS, CpuKernel
-from cuda_agent.expert.cpu_lanes import CpuLanes, suits_lanes
+from cuda_agent.expert.cpu_lanes import CpuLanes
 from cuda_agent.expert.cpu_product import CpuProduct
 from cuda_agent.expert.cpu_traversal import CpuTraversal
 from cuda_agent.expert.plan import Buffer, Plan, Product, Role, Step, Traversal
+from cuda_agent.expert.side_by_side import suits_lanes
 from cuda_agent.expert.template import load_template
 
 BITS = ("bfloat16", "float16")

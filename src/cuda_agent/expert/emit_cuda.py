@@ -1,17 +1,21 @@
 """Write a plan as one CUDA source."""
 
-from cuda_agent.expert.choice import Choice
+from cuda_agent.expert.choice import Choice, Convolve
 from cuda_agent.expert.collapse import has_columns
 from cuda_agent.expert.cuda_kernel import ELEMENTS, CudaKernel
-from cuda_agent.expert.cuda_product import CudaProduct, suits_library
+from cuda_agent.expert.cuda_product import (
+    WORKSPACE,
+    WORKSPACE_FLOATS,
+    CudaProduct,
+    find_product_header,
+    is_convolution,
+)
 from cuda_agent.expert.cuda_shape import TOTAL_BLOCKS
 from cuda_agent.expert.cuda_traversal import CudaTraversal
 from cuda_agent.expert.ops import DTYPE_BYTES
 from cuda_agent.expert.plan import Buffer, Kernel, Plan, Product, Role, Step, Traversal
 from cuda_agent.expert.template import load_template
-
-HEADERS = {False: "device_product.h", True: "cublas_product.h"}
-"""The header for products, in tiles and through the library."""
+from cuda_agent.judge.policy import Precision
 
 PARTIALS = "partials"
 """Scratch buffer for what each block adds to the totals."""
@@ -30,18 +34,23 @@ def split_loops(kernel: Kernel) -> list[Kernel]:
     return parts
 
 
-def plan_partials(plan: Plan) -> Plan:
-    """The plan as CUDA needs it: kernels of one column loop, and scratch memory for totals."""
+def plan_scratch(plan: Plan) -> Plan:
+    """The plan as CUDA needs it: kernels of one column loop, and scratch memory for totals and for cuDNN."""
     steps = tuple(
         part for step in plan.steps for part in (split_loops(step) if isinstance(step, Kernel) else [step])
     )
-    count = max((len(kernel.totals) for kernel in plan.kernels), default=0)
-    if not count:
-        return plan.model_copy(update={"steps": steps})
-    partials = Buffer(
-        name=PARTIALS, role=Role.SCRATCH, node="", shape=(count * TOTAL_BLOCKS,), dtype="float64"
+    totals = max((len(kernel.totals) for kernel in plan.kernels), default=0)
+    needs_workspace = any(is_convolution(product) for product in plan.products)
+    sizes = {
+        PARTIALS: (totals * TOTAL_BLOCKS, "float64"),
+        WORKSPACE: (needs_workspace * WORKSPACE_FLOATS, "float32"),
+    }
+    scratch = tuple(
+        Buffer(name=name, role=Role.SCRATCH, node="", shape=(numel,), dtype=dtype)
+        for name, (numel, dtype) in sizes.items()
+        if numel
     )
-    return plan.model_copy(update={"steps": steps, "buffers": (*plan.buffers, partials)})
+    return plan.model_copy(update={"steps": steps, "buffers": (*plan.buffers, *scratch)})
 
 
 def write_pointer(buffer: Buffer) -> list[str]:
@@ -52,30 +61,35 @@ def write_pointer(buffer: Buffer) -> list[str]:
     return [taken, f'check_aligned({buffer.name}, "{buffer.name}");']
 
 
-def build_step(step: Step, plan: Plan, *, choice: Choice) -> CudaKernel | CudaProduct | CudaTraversal:
+def build_step(
+    step: Step, plan: Plan, *, choice: Choice, precision: Precision
+) -> CudaKernel | CudaProduct | CudaTraversal:
     """The writer of one step."""
     if isinstance(step, Product):
-        return CudaProduct(step)
+        return CudaProduct(step, choice, precision=precision)
     return CudaTraversal(step) if isinstance(step, Traversal) else CudaKernel(step, plan, choice=choice)
 
 
-def find_product_headers(plan: Plan) -> list[str]:
+def find_product_headers(plan: Plan, choice: Choice) -> list[str]:
     """The headers that the products of a plan need."""
-    headers = {
-        "cublas_product.h" if suits_library(product) else "device_product.h" for product in plan.products
-    }
-    return sorted(headers)
+    return sorted({find_product_header(product, choice) for product in plan.products})
 
 
-def emit_cuda(plan: Plan, choice: Choice, *, comment: str) -> str:
+def find_all_headers(plan: Plan) -> list[str]:
+    """The headers that they need under any choice."""
+    choices = [Choice(convolve=convolve) for convolve in Convolve]
+    return sorted({header for choice in choices for header in find_product_headers(plan, choice)})
+
+
+def emit_cuda(plan: Plan, choice: Choice, *, comment: str, precision: Precision = Precision.HIGHEST) -> str:
     """The source of `kernels/fused.cu`; `comment` explains the plan at its top."""
-    steps = [build_step(step, plan, choice=choice) for step in plan.steps]
+    steps = [build_step(step, plan, choice=choice, precision=precision) for step in plan.steps]
     return load_template(
         "fused.cu.jinja",
         comment=comment.splitlines(),
         is_narrow=all(DTYPE_BYTES[buffer.dtype] <= 2 for buffer in plan.buffers),
         kernels=[text for step in steps if (text := step.write())],
-        headers=find_product_headers(plan),
+        headers=find_product_headers(plan, choice),
         has_traversals=bool(plan.traversals),
         has_special=plan.has_special,
         arguments=[f"kernel::Tensor {buffer.name}_" for buffer in plan.buffers],

@@ -93,6 +93,11 @@ def build_operand(layout: Layout, name: str, *, rules: Mapping[str, LoweringRule
     return Operand(buffer=access.buffer, offset=access.offset, batch=walked, rows=rows, cols=cols)
 
 
+def is_matrix(operand: Operand) -> bool:
+    """Whether rows and columns are each evenly apart, as those of windows are not."""
+    return len(operand.rows) <= 1 and len(operand.cols) <= 1
+
+
 def build_product(layout: Layout, root: str, *, buffer: Buffer, rules: Mapping[str, LoweringRule]) -> Product:
     """The product that fills a buffer.
 
@@ -102,6 +107,9 @@ def build_product(layout: Layout, root: str, *, buffer: Buffer, rules: Mapping[s
     node = next(node for node in layout.graph.nodes if node.name == root)
     left, right = node.get_ref("left"), node.get_ref("right")
     *_, rows, depth = layout.graph.shapes[left]
+    operands = [build_operand(layout, name, rules=rules) for name in (left, right)]
+    if len(operands[0].cols) > 1 and not is_matrix(operands[1]):
+        raise CutError(left, "the filters of a convolution, which no library takes but packed")
     return Product(
         name=root,
         out=buffer.name,
@@ -109,8 +117,8 @@ def build_product(layout: Layout, root: str, *, buffer: Buffer, rules: Mapping[s
         rows=rows,
         cols=node.shape[-1],
         depth=depth,
-        left=build_operand(layout, left, rules=rules),
-        right=build_operand(layout, right, rules=rules),
+        left=operands[0],
+        right=operands[1],
     )
 
 

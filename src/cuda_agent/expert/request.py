@@ -3,6 +3,7 @@
 import re
 
 from cuda_agent.config import Record
+from cuda_agent.judge.policy import Precision
 from cuda_agent.llm.chat import Message, Role
 
 HEADING = re.compile(r"^## model\.py\s*$", re.MULTILINE)
@@ -20,6 +21,14 @@ class Request(Record):
     """Whether the headers are in place and few words are wanted: the prompt says so."""
     is_single: bool = False
     """Whether one reply with all files is wanted, and no more."""
+    precision: Precision = Precision.HIGHEST
+    """What float32 products may do inside."""
+
+
+def find_precision(system: str) -> Precision:
+    """What float32 products may do inside, by the rule that the prompt gives."""
+    told = (precision for precision in Precision if precision.rule and precision.rule in system)
+    return next(told, Precision.HIGHEST)
 
 
 def parse_request(messages: tuple[Message, ...]) -> Request | None:
@@ -34,5 +43,6 @@ def parse_request(messages: tuple[Message, ...]) -> Request | None:
                 source=block[2],
                 is_brief=is_brief,
                 is_single=is_brief and ONCE.search(system) is not None,
+                precision=find_precision(system),
             )
     return None

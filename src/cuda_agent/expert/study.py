@@ -12,7 +12,7 @@ from cuda_agent.expert.choice import Choice
 from cuda_agent.expert.constructor import SignatureError
 from cuda_agent.expert.cuda_traversal import is_too_long
 from cuda_agent.expert.emit_cpu import emit_cpu
-from cuda_agent.expert.emit_cuda import emit_cuda, find_product_headers, plan_partials
+from cuda_agent.expert.emit_cuda import emit_cuda, find_all_headers, plan_scratch
 from cuda_agent.expert.emit_model import emit_model
 from cuda_agent.expert.explain import explain_plan
 from cuda_agent.expert.fuse import fuse_graph
@@ -21,6 +21,7 @@ from cuda_agent.expert.index import IrregularError
 from cuda_agent.expert.plan import Plan
 from cuda_agent.expert.rewrite import rewrite_graph
 from cuda_agent.expert.template import TEMPLATES
+from cuda_agent.judge.policy import Precision
 from cuda_agent.sandbox.protocol import Command, Limits, Mount, Sandbox
 from cuda_agent.tasks.target import Target
 from cuda_agent.workers.cores import count_cores
@@ -38,7 +39,10 @@ SOURCES = {Target.CPU: "kernels/fused.cpp", Target.CUDA: "kernels/fused.cu"}
 SPECIAL_HEADER = "special.h"
 """The header that sources with functions of float64 include."""
 
-PRODUCT_HEADERS = {Target.CPU: ("product.h",), Target.CUDA: ("device_product.h", "cublas_product.h")}
+PRODUCT_HEADERS = {
+    Target.CPU: ("product.h",),
+    Target.CUDA: ("device_product.h", "cublas_product.h", "cudnn_convolution.h"),
+}
 """Headers that sources with matrix products include."""
 
 TRAVERSAL_HEADERS = {Target.CPU: "traverse.h", Target.CUDA: "device_traverse.h"}
@@ -64,7 +68,7 @@ def find_headers(plan: Plan, target: Target) -> tuple[str, ...]:
     found = [*HEADERS[target], *((SPECIAL_HEADER,) if plan.has_special else ())]
     found += [TRAVERSAL_HEADERS[target]] if plan.traversals else []
     if target is Target.CUDA:
-        return (*found, *find_product_headers(plan))
+        return (*found, *find_all_headers(plan))
     return (*found, *(("product.h",) if plan.products else ()))
 
 
@@ -82,11 +86,15 @@ class Study:
     """The rewritten graph."""
     plan: Plan
     """The kernels."""
+    precision: Precision = Precision.HIGHEST
+    """What float32 products may do inside (cuda)."""
 
     def write_kernels(self, choice: Choice, *, is_brief: bool = False) -> str:
         """The source of the kernels under one choice; brief is without the plan in words."""
-        emit = emit_cpu if self.target is Target.CPU else emit_cuda
-        return emit(self.plan, choice, comment="" if is_brief else explain_plan(self.plan, choice))
+        comment = "" if is_brief else explain_plan(self.plan, choice)
+        if self.target is Target.CPU:
+            return emit_cpu(self.plan, choice, comment=comment)
+        return emit_cuda(self.plan, choice, comment=comment, precision=self.precision)
 
     def write_files(self, choice: Choice, *, is_first: bool, is_brief: bool = False) -> dict[str, str]:
         """Files to create, by path: the kernels, and at first also what does not depend on the choice.
@@ -145,7 +153,9 @@ def check_lines(plan: Plan) -> None:
             raise UnsupportedError(f"sorting lines of {step.length} elements is beyond me on a GPU")
 
 
-def study_task(sandbox: Sandbox, source: str, *, target: Target) -> Study:
+def study_task(
+    sandbox: Sandbox, source: str, *, target: Target, precision: Precision = Precision.HIGHEST
+) -> Study:
     """Trace, rewrite and plan a task.
 
     Raises:
@@ -156,9 +166,16 @@ def study_task(sandbox: Sandbox, source: str, *, target: Target) -> Study:
         graph = rewrite_graph(canonicalize(traced))
         plan = fuse_graph(graph)
         if target is Target.CUDA:
-            plan = plan_partials(plan)
+            plan = plan_scratch(plan)
             check_lines(plan)
-        study = Study(target=target, source=source, traced=len(traced.nodes), graph=graph, plan=plan)
+        study = Study(
+            target=target,
+            source=source,
+            traced=len(traced.nodes),
+            graph=graph,
+            plan=plan,
+            precision=precision,
+        )
         emit_model(graph, plan, source=source)
     except (UnsupportedError, IrregularError, SignatureError) as error:
         raise StudyError(str(error)) from error

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from cuda_agent.config import Record
-from cuda_agent.expert.choice import Choice
+from cuda_agent.expert.choice import Choice, Convolve
 from cuda_agent.expert.schedule import Keep
 from cuda_agent.tasks.target import Target
 
@@ -18,12 +18,16 @@ CPU_CHOICES = (
 
 CUDA_CHOICES = (
     Choice(keep=Keep.ROW, unroll=8, stream=False),
+    Choice(keep=Keep.ROW, unroll=8, stream=False, convolve=Convolve.WINOGRAD),
+    Choice(keep=Keep.ROW, unroll=8, stream=False, convolve=Convolve.GEMM),
+    Choice(keep=Keep.ROW, unroll=8, stream=False, convolve=Convolve.FOURIER),
     Choice(keep=Keep.ROW, unroll=2, threads=512, stream=False),
     Choice(keep=Keep.ROW, unroll=8, threads=128, stream=False),
     Choice(keep=Keep.ROW, unroll=2, stream=False),
     Choice(keep=Keep.ROW, stream=False),
     Choice(keep=Keep.ROW, unroll=1, threads=128, stream=False),
     Choice(keep=Keep.ROW),
+    Choice(keep=Keep.ROW, unroll=8, stream=False, convolve=Convolve.TILES),
 )
 """For CUDA, the most promising first; on an H200 plain stores beat streaming ones nearly everywhere."""
 

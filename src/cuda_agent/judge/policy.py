@@ -27,6 +27,27 @@ class Precision(StrEnum):
     TF32 = "tf32"
     """TF32 in both matmul and cuDNN, for the baselines too."""
 
+    @property
+    def convolves_in_tf32(self) -> bool:
+        """Whether float32 convolutions may use TF32."""
+        return self is not Precision.HIGHEST
+
+    @property
+    def multiplies_in_tf32(self) -> bool:
+        """Whether float32 matrix products may use TF32."""
+        return self is Precision.TF32
+
+    @property
+    def rule(self) -> str:
+        """What whoever writes kernels is told of it; nothing where float32 is float32."""
+        return _PRECISION_RULES.get(self, "")
+
+
+_PRECISION_RULES = {
+    Precision.TORCH_DEFAULT: "Float32 convolutions may use TF32 inside, as torch's do here; products not.",
+    Precision.TF32: "Float32 matrix products and convolutions may use TF32 inside, as torch's do here.",
+}
+
 
 class Layer(StrEnum):
     """One line of defence; each can be switched off to learn what it alone catches."""

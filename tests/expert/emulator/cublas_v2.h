@@ -7,9 +7,11 @@
 
 enum cublasStatus_t { CUBLAS_STATUS_SUCCESS, CUBLAS_STATUS_INVALID_VALUE = 7 };
 enum cublasOperation_t { CUBLAS_OP_N, CUBLAS_OP_T };
+enum cublasMath_t { CUBLAS_DEFAULT_MATH, CUBLAS_TF32_TENSOR_OP_MATH = 3 };
 using cublasHandle_t = int;
 
 inline cublasStatus_t cublasCreate(cublasHandle_t* handle) { return *handle = 0, CUBLAS_STATUS_SUCCESS; }
+inline cublasStatus_t cublasSetMathMode(cublasHandle_t, cublasMath_t) { return CUBLAS_STATUS_SUCCESS; }
 inline cublasStatus_t cublasSetStream(cublasHandle_t, cudaStream_t) { return CUBLAS_STATUS_SUCCESS; }
 
 inline cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t, cublasOperation_t of_a, cublasOperation_t of_b, int m,

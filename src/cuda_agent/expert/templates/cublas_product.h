@@ -17,8 +17,8 @@ inline void check_library(cublasStatus_t status) {
   kernel::check(status == CUBLAS_STATUS_SUCCESS, "cuBLAS answers with status %d", int(status));
 }
 
-// Row-major out = left @ right is column-major out^T = right^T @ left^T. Nothing here uses TF32.
-static void multiply_by_library(cudaStream_t stream, int batch, int rows, int cols, int depth, const float* left,
+// Row-major out = left @ right is column-major out^T = right^T @ left^T. CUBLAS_DEFAULT_MATH keeps TF32 out.
+static void multiply_by_library(cudaStream_t stream, cublasMath_t math, int batch, int rows, int cols, int depth, const float* left,
                                 Library a, const float* right, Library b, float* out) {
   static const cublasHandle_t handle = [] {
     cublasHandle_t made;
@@ -27,6 +27,7 @@ static void multiply_by_library(cudaStream_t stream, int batch, int rows, int co
   }();
   const float one = 1, zero = 0;
   check_library(cublasSetStream(handle, stream));
+  check_library(cublasSetMathMode(handle, math));
   check_library(cublasSgemmStridedBatched(handle, b.operation, a.operation, cols, rows, depth, &one, right, b.stride,
                                           b.distance, left, a.stride, a.distance, &zero, out, cols,
                                           int64_t(rows) * cols, batch));

@@ -297,6 +297,25 @@ DEVICE T gather_threads(T value) {
   return value;
 }
 
+// The same where a row's threads are Rows apart: neighbours in a warp belong to neighbouring rows.
+template <class Op, int N, int Rows, class T>
+DEVICE T gather_across(T value) {
+  if constexpr (N > 1) {
+    __shared__ T parts[N][Rows];
+    const int lane = threadIdx.x / Rows, row = threadIdx.x % Rows;
+    __syncthreads();  // the last reduction's parts have been read
+    parts[lane][row] = value;
+#pragma unroll
+    for (int half = N / 2; half > 0; half /= 2) {
+      __syncthreads();
+      if (lane < half) parts[lane][row] = Op{}(parts[lane][row], parts[lane + half][row]);
+    }
+    __syncthreads();
+    value = parts[0][row];
+  }
+  return value;
+}
+
 // ---- host -------------------------------------------------------------------------------------------------
 
 inline void check_aligned(const void* p, const char* name) {
