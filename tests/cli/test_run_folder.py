@@ -70,8 +70,6 @@ def test_a_resume_without_a_folder_says_how_it_is_written(
     )
 
 
-@pytest.mark.parametrize(
-    "options", [[], ["SUITE"], ["--out", "a"], ["SUITE", "--resume", "a"], ["--resume=a"]]
-)
+@pytest.mark.parametrize("options", [[], ["--out", "a"], ["SUITE", "--resume", "a"], ["--resume=a"]])
 def test_anything_else_is_left_to_the_verb(options: list[str]) -> None:
     check_resume(options)
