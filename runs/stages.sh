@@ -16,7 +16,6 @@ part() { # part NAME COMMAND...: a part with its folder, once; says how long it 
   shift
   [ -e "$here/done/$name" ] && return
   [ -e "$here/$name" ] && place=(--resume "$here/$name")
-  [ "$2" = synth ] && [ -e "$here/$name" ] && place=(--resume --out "$here/$name")
   if [ "$minutes" -gt 0 ] && [ "$left" -lt 5 ]; then exit 75; fi
   echo "== $name"
   if [ "$minutes" -gt 0 ]; then timeout --signal INT --kill-after 30 "$left" "$@" "${place[@]}" || status=$?

@@ -9,11 +9,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from pydantic import ValidationError
 
+from cuda_agent.atomic import write_whole
+from cuda_agent.closing import Closing
 from cuda_agent.config import Config, Record
 from cuda_agent.errors import ConfigError, InfrastructureError, UserError
 
@@ -29,7 +30,7 @@ def build_default_path(verb: str, parent: Path = Path("runs")) -> Path:
     return parent / f"{today.isoformat()}-{verb}-{secrets.token_hex(3)}"
 
 
-class RunDir:
+class RunDir(Closing):
     """One run's folder, locked while open.
 
     `config.json` holds the configuration and its digest, `*.jsonl` one record a line, everything else
@@ -130,16 +131,7 @@ class RunDir:
         path = self.path / name
         with _name_disk_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-            try:
-                with open(temporary, "w", encoding="utf-8") as file:
-                    file.write(text)
-                    file.flush()
-                    os.fsync(file.fileno())
-                os.replace(temporary, path)
-            finally:
-                temporary.unlink(missing_ok=True)
-            _sync_folder(path.parent)
+            write_whole(path, text, is_forced=True)
 
     def remove(self, name: str) -> None:
         """Remove a file that is no longer needed, if it is there."""
@@ -157,16 +149,6 @@ class RunDir:
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
-
-    def __enter__(self) -> Self:
-        """The run itself."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Give the lock back."""
-        self.close()
 
 
 def read_saved_config(path: Path) -> dict[str, Any]:
@@ -234,14 +216,6 @@ def _find_last_newline(descriptor: int, block_bytes: int = 1 << 16) -> int:
             return start + found + 1
         end = start
     return 0
-
-
-def _sync_folder(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager

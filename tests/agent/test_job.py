@@ -1,5 +1,7 @@
 """A job holds each episode once, whatever happens to some of them."""
 
+import os
+import signal
 import threading
 import time
 from pathlib import Path
@@ -7,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from cuda_agent.agent.episode import EpisodeConfig
-from cuda_agent.agent.job import RESULTS, Attempt, Job, run_job
+from cuda_agent.agent.job import Attempt, Job, run_job
 from cuda_agent.agent.outcome import JobOutcome, Outcome
 from cuda_agent.agent.record import TRAJECTORIES
+from cuda_agent.agent.results import RESULTS
 from cuda_agent.agent.trajectory import Trajectory, Turn
+from cuda_agent.bench.load import load_records
 from cuda_agent.errors import InfrastructureError
 from cuda_agent.llm.chat import Message, Reply, Role, ToolCall, ToolSchema
 from cuda_agent.rundir import RunDir
@@ -39,6 +43,14 @@ class Notes:
 
     def end(self, attempt: Attempt, outcome: Outcome | None) -> None:
         self.seen.append(f"end {attempt.task.name} {attempt.number}")
+
+
+class KillingNotes(Notes):
+    """Has its process killed when a task's episode begins."""
+
+    def begin(self, attempt: Attempt) -> None:
+        if attempt.task.name == self.interrupt_at:
+            os.kill(os.getpid(), signal.SIGKILL)
 
 
 @pytest.fixture
@@ -138,6 +150,24 @@ def test_an_interrupted_job_goes_on_where_it_stopped(tmp_path: Path, job: Job, s
     assert notes.seen[0] == "expect 1 of 3"
     begun = [line for line in notes.seen if line.startswith("begin")]
     assert begun == ["begin two 0", "begin three 0"]
+
+
+def test_a_kill_loses_no_finished_episode(tmp_path: Path, job: Job, sandbox: Sandbox) -> None:
+    child = os.fork()
+    if child == 0:
+        with RunDir.create(tmp_path / "run", job) as run:
+            run_job(job, chat=QuittingChat(), sandbox=sandbox, run=run, observer=KillingNotes("three"))
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    kept = JobOutcome.model_validate_json((tmp_path / "run" / RESULTS).read_text())
+    assert set(list_ids(kept)) <= {task.task_id for task in job.tasks[:2]}
+    assert [record.status.value for record in load_records(tmp_path / "run")] == ["missing"] * 3
+    notes = Notes()
+    with RunDir.resume(tmp_path / "run", job) as run:
+        result = run_job(job, chat=QuittingChat(), sandbox=sandbox, run=run, observer=notes)
+    assert notes.seen[0] == "expect 2 of 3"
+    assert list_ids(result) == [task.task_id for task in job.tasks]
+    assert JobOutcome.model_validate_json((tmp_path / "run" / RESULTS).read_text()) == result
 
 
 def test_many_episodes_are_held_at_once_and_counted_task_by_task(

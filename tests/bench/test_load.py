@@ -12,6 +12,7 @@ from cuda_agent.agent.trajectory import StopReason, Trajectory
 from cuda_agent.bench.load import RECORDS, SUITE, load_records, number_tries, write_records
 from cuda_agent.bench.record import Flag, RecordStatus
 from cuda_agent.bench.suite import load_suite
+from cuda_agent.bench.summary import summarise
 from cuda_agent.environment.batch import RESULTS, BatchConfig, BatchResult
 from cuda_agent.environment.result import Evaluation
 from cuda_agent.errors import UserError
@@ -99,6 +100,21 @@ def test_a_batch_keeps_what_the_machine_failed(tmp_path: Path) -> None:
         ("b", RecordStatus.CORRECT),
     ]
     assert records[0].reason == "gone"
+
+
+def test_a_try_that_the_machine_failed_is_one_at_its_task(tmp_path: Path) -> None:
+    config = BatchConfig(pairs=Path("pairs.jsonl"), target=Target.CPU)
+    done = evaluate(profiled=build_profile(2.0))
+    failed = {"pair_id": "a", "task_id": done.task_id, "status": "crashed", "reason": "gone"}
+    with RunDir.create(tmp_path / "run", config) as run:
+        run.append(RESULTS, BatchResult.model_validate(failed))
+        run.append(
+            RESULTS, BatchResult.model_validate({"pair_id": "b", "status": "done", "evaluation": done})
+        )
+    records = load_records(tmp_path / "run")
+    assert [(each.task_id, each.number) for each in records] == [(done.task_id, 0), (done.task_id, 1)]
+    (row, *_) = summarise(records)
+    assert (row.tasks, row.tries) == (1, 2)
 
 
 def test_records_come_back_as_they_were(build: BuildRecord, tmp_path: Path) -> None:

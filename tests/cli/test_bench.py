@@ -30,15 +30,15 @@ def test_words_that_are_not_understood_are_wrong_use(tmp_path: Path) -> None:
             in ended.stderr
         )
     assert "no such suite" in run(tmp_path / "absent").stderr
-    assert "--resume needs --out" in run(SUITE, "--resume", "--target", "cpu").stderr
+    assert f"--resume {tmp_path}" in run(SUITE, "--target", "cpu", "--out", tmp_path, "--resume").stderr
 
 
 @pytest.mark.slow
 @pytest.mark.timing
 def test_a_suite_is_run_resumed_reported_and_compared(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    chosen = ("--target", "cpu", "--only", "level1/1", "level2/1", "--out", out)
-    ended = run(SUITE, *chosen)
+    chosen = ("--target", "cpu", "--only", "level1/1", "level2/1")
+    ended = run(SUITE, *chosen, "--out", out)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "2 tasks" in ended.stdout
     assert "CUDA Agent (claimed)" in ended.stdout
@@ -47,7 +47,7 @@ def test_a_suite_is_run_resumed_reported_and_compared(tmp_path: Path) -> None:
         ("level1/1_relu", "correct"),
         ("level2/1_bias_gelu", "correct"),
     ]
-    again = run(SUITE, *chosen, "--resume")
+    again = run(SUITE, *chosen, "--resume", out)
     assert again.returncode == 0, again.stderr
     assert len((out / "trajectories.jsonl").read_text().splitlines()) == 2
     compared = run("compare", out, out)

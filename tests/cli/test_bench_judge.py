@@ -68,9 +68,9 @@ def test_two_at_once_in_one_folder_is_refused(tmp_path: Path) -> None:
     flags = BenchConfig(target=Target.CPU, only=("level1/1_relu",))
     config = flags.build_judged(flags.load_suite(str(SUITE)), made)
     with RunDir.create(out, config), pytest.raises(UserError, match="is being written by process"):
-        judge_suite(config, made, out=out, resume=True)
+        judge_suite(config, made, out=None, resume=out)
     with pytest.raises(UserError, match="already holds a run"):
-        judge_suite(config, made, out=out, resume=False)
+        judge_suite(config, made, out=out, resume=None)
     assert list_results(out) == {}
 
 
@@ -93,7 +93,7 @@ def test_bad_solutions_are_judged_under_both_policies_and_not_again(tmp_path: Pa
     ]
     assert "pass@4" in ended.stdout
     before = list_results(tmp_path / "out")
-    again = run(*chosen, "--out", tmp_path / "out", "--resume")
+    again = run(*chosen, "--resume", tmp_path / "out")
     assert again.returncode == 1, again.stderr
     assert list_results(tmp_path / "out") == before
     assert len((tmp_path / "out" / "results.jsonl").read_text().splitlines()) == 8

@@ -14,8 +14,8 @@ from cuda_agent.tasks.target import Target
 TASKS = Path(__file__).parents[1] / "suite"
 
 
-def test_to_resume_a_run_it_must_be_named() -> None:
+def test_a_run_to_go_on_with_must_be_there(tmp_path: Path) -> None:
     suite = load_suite(TASKS)
     job = Job(tasks=tuple(each.task for each in suite.tasks), episode=EpisodeConfig(target=Target.CPU))
-    with pytest.raises(ConfigError, match="--resume needs --out"):
-        hold_suite(suite, job, out=None, resume=True, concurrency=1)
+    with pytest.raises(ConfigError, match="holds no run"):
+        hold_suite(suite, job, out=None, resume=tmp_path, concurrency=1)

@@ -6,8 +6,9 @@ import pytest
 
 from cuda_agent.agent.episode import EpisodeConfig
 from cuda_agent.agent.job import Job
-from cuda_agent.cli.job_source import load_saved_job, load_tasks, open_run
-from cuda_agent.errors import ConfigError, UserError
+from cuda_agent.cli.job_source import load_saved_job, load_tasks
+from cuda_agent.errors import UserError
+from cuda_agent.rundir import RunDir
 from cuda_agent.tasks.dataset import Row, write_dataset
 from cuda_agent.tasks.target import Target
 from cuda_agent.tasks.task import Task
@@ -35,11 +36,7 @@ def test_rows_of_a_data_set_are_tasks_too(tmp_path: Path, tiny_task: Task) -> No
     ]
 
 
-def test_a_saved_job_comes_back(tmp_path: Path, tiny_task: Task, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_saved_job_comes_back(tmp_path: Path, tiny_task: Task) -> None:
     job = Job(tasks=(tiny_task,), episode=EpisodeConfig(target=Target.CPU), episodes=3)
-    open_run(job, out=tmp_path / "run", resume=None).close()
-    assert f"--resume {tmp_path / 'run'}" in capfd.readouterr().out
-    with pytest.raises(ConfigError, match="already holds a run"):
-        open_run(job, out=tmp_path / "run", resume=None)
-    open_run(job, out=None, resume=tmp_path / "run").close()
+    RunDir.create(tmp_path / "run", job).close()
     assert load_saved_job(tmp_path / "run") == job

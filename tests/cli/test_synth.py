@@ -41,7 +41,7 @@ def test_an_audit_names_what_it_found(tmp_path: Path, capsys: pytest.CaptureFixt
         (["share", "nowhere.parquet"], "takes nothing"),
         (["share", "nowhere.parquet", "nowhere"], "not readable as parquet"),
         (["audit", "nowhere.parquet"], "not readable as parquet"),
-        (["--resume"], "--resume needs --out"),
+        (["--out", "a", "--resume"], "--resume a"),
         (["--composer", "llm"], "belong together"),
         (["--policy", "openai:m"], "belong together"),
         (["--composer", "llm", "--policy", "expert"], "belong together"),

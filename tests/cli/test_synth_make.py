@@ -25,9 +25,9 @@ def _no_crawl(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("_no_crawl")
 def test_a_run_stops_after_its_minutes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["synth", "--count", "9", "--minutes", "0.0001", "--out", str(tmp_path / "run")]
-    assert main(arguments) == 0
-    assert main([*arguments, "--resume"]) == 0
+    arguments = ["synth", "--count", "9", "--minutes", "0.0001"]
+    assert main([*arguments, "--out", str(tmp_path / "run")]) == 0
+    assert main([*arguments, "--resume", str(tmp_path / "run")]) == 0
     out = capsys.readouterr().out
     assert "0 kept of 0 candidates" in out
     assert "stopped by --minutes, 9 were wished" in out
@@ -53,11 +53,11 @@ def test_a_language_model_is_asked(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_two_runs_at_once_in_one_folder_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = ["synth", "--count", "9", "--minutes", "0.0001", "--out", str(tmp_path / "run")]
-    assert main(arguments) == 0
+    arguments = ["synth", "--count", "9", "--minutes", "0.0001"]
+    assert main([*arguments, "--out", str(tmp_path / "run")]) == 0
     job = build_job(Recipe(), load_table("torch").operators, kernelbench=None)
     with RunDir.resume(tmp_path / "run", job):
-        assert main([*arguments, "--resume"]) == 2
-    assert main(arguments) == 2
+        assert main([*arguments, "--resume", str(tmp_path / "run")]) == 2
+    assert main([*arguments, "--out", str(tmp_path / "run")]) == 2
     assert "is being written by process" in capsys.readouterr().err
-    assert main([*arguments, "--resume"]) == 0
+    assert main([*arguments, "--resume", str(tmp_path / "run")]) == 0

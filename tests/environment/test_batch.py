@@ -101,6 +101,8 @@ def test_a_full_disk_stops_new_work_and_loses_no_result(tree: Path, tmp_path: Pa
         assert len(run.read(RESULTS, BatchResult)) == 1
         found += list(results)
         assert [result.pair_id for result in run.read(RESULTS, BatchResult)] == [r.pair_id for r in found]
+        task_id = load_task(tree / "good" / "model.py").task_id
+        assert {result.task_id for result in found if result.pair_id.startswith("good")} == {task_id}
         assert 3 < len(found) < 20 < len(pairs)
         assert len(Unable.asked) <= 2 * len(found)
         with full_disk(10), pytest.raises(InfrastructureError, match=r"results\.jsonl cannot be written"):

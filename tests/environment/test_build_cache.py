@@ -154,7 +154,7 @@ def test_a_keeper_killed_half_way_leaves_nothing_that_counts(tmp_path: Path) -> 
     keeper.send_signal(signal.SIGKILL)
     keeper.wait()
     (half,) = list_entries(tmp_path / "cache")
-    assert half.name.startswith("new-")
+    assert half.name.startswith(".")
     result, _ = build(BuildCache(tmp_path / "cache"), make(), folder=tmp_path / "b", sandbox=PLAIN)
     assert result.status is BuildStatus.OK
     long_ago = time.time() - 7200

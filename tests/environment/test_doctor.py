@@ -14,6 +14,7 @@ from cuda_agent.environment.doctor import (
     CheckStatus,
     can_run,
     check_containment,
+    check_cores,
     check_cxx,
     check_gpu,
     check_memory,
@@ -54,6 +55,15 @@ def test_every_check_is_there_and_a_failed_one_has_a_mend(checks: dict[str, Chec
     for check in checks.values():
         assert check.found
         assert bool(check.mend) == (check.status is not CheckStatus.OK)
+
+
+@pytest.mark.parametrize(("cores", "status"), [(1, CheckStatus.WEAK), (2, CheckStatus.OK)])
+def test_cores_are_those_that_a_container_gives(
+    cores: int, status: CheckStatus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "count_cores", lambda: cores)
+    check = check_cores()
+    assert (check.found, check.status) == (str(cores), status)
 
 
 def test_python_tells_its_version(checks: dict[str, Check]) -> None:

@@ -1,5 +1,6 @@
 import pytest
 
+from cuda_agent.expert import study as module
 from cuda_agent.expert.choice import Choice
 from cuda_agent.expert.study import StudyError, run_trace, study_task
 from cuda_agent.expert.tune import CUDA_CHOICES
@@ -37,6 +38,15 @@ def test_cuda_has_files_of_its_own(sandbox: Sandbox) -> None:
 def test_what_stands_in_the_way_is_said(sandbox: Sandbox, source: str, reason: str) -> None:
     with pytest.raises(StudyError, match=reason):
         study_task(sandbox, source, target=Target.CPU)
+
+
+def test_tracing_uses_the_cores_that_a_container_gives(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "count_cores", lambda: 3)
+    telling = write_module("return x", X, init="import os; raise RuntimeError(os.environ['OMP_NUM_THREADS'])")
+    with pytest.raises(StudyError, match="RuntimeError: 3"):
+        run_trace(sandbox, telling, target=Target.CPU)
 
 
 def test_what_a_module_prints_is_no_answer(sandbox: Sandbox) -> None:

@@ -19,7 +19,7 @@ def test_machines_and_configurations(recorded: Material) -> None:
 def test_names_are_quoted_in_commands() -> None:
     run = SavedRun(name="a; rm -rf b", digest="d", config={}, verb="synth")
     page = build_system_page(Material(runs=(run,)))
-    assert page.data["runs"][0]["commands"][0] == "cuda-agent synth --out 'a; rm -rf b' --resume"
+    assert page.data["runs"][0]["commands"][0] == "cuda-agent synth --resume 'a; rm -rf b'"
 
 
 def test_nothing_known() -> None:

@@ -60,7 +60,7 @@ def test_being_killed_while_saving_loses_nothing(tmp_path: Path) -> None:
         save(tmp_path, learner, step=2, write=write_half)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
-    assert list((tmp_path / "checkpoints").glob(".unfinished-*/actor/model.safetensors"))
+    assert list((tmp_path / "checkpoints").glob(".step-*/actor/model.safetensors"))
     assert find_checkpoint(tmp_path) == first
     assert restore_checkpoint(tmp_path, {"actor": build_learner(seed=9)}) == 1
     second = save(tmp_path, learner, step=2)

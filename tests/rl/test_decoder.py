@@ -105,15 +105,6 @@ def test_a_prompt_that_leaves_the_past_is_read_from_where_it_differs(model: torc
     assert said.ids == ask(build(model), 0, prompt=changed, seed=3).ids
 
 
-def test_other_weights_are_told_of_by_forgetting(model: torch.nn.Module) -> None:
-    decoder = build(model)
-    ask(decoder, 0, prompt=make_prompt(1, 50))
-    decoder.forget_all()
-    decoder.tokens_read = 0
-    ask(decoder, 0, prompt=make_prompt(1, 50))
-    assert decoder.tokens_read == 50
-
-
 def test_a_reply_ends_at_its_cap_or_at_the_end_token(model: torch.nn.Module) -> None:
     prompt = make_prompt(1, 5)
     long = ask(build(model), 0, prompt=prompt, seed=3, most=30)

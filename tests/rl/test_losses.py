@@ -4,14 +4,11 @@ import math
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from torch import Tensor
 
 from cuda_agent.rl.losses import (
     Mean,
     compute_entropy,
-    compute_kl,
     compute_log_ratio,
     compute_logprobs,
     compute_mean,
@@ -121,17 +118,3 @@ def test_flipping_a_prompt_or_tool_token_changes_no_gradient(place: int) -> None
     assert not gradients[0][:, 2].any()
     assert not gradients[0][:, 4].any()
     assert gradients[0][:, 3].any()
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.lists(st.floats(-5, 5), min_size=1, max_size=8))
-def test_kl_is_never_negative_and_zero_for_equal(log_ratios: list[float]) -> None:
-    found = compute_kl(torch.tensor([log_ratios], dtype=torch.float64))
-    assert (found >= -1e-12).all()
-    assert compute_kl(torch.zeros(1, 1)).item() == 0.0
-
-
-def test_kl_estimates_the_divergence() -> None:
-    old, new = torch.tensor([0.2, 0.3, 0.5]), torch.tensor([0.3, 0.3, 0.4])
-    expected = (old * (old / new).log()).sum()
-    assert (old * compute_kl((new / old).log())).sum().item() == pytest.approx(expected.item(), abs=1e-6)

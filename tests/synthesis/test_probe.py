@@ -2,8 +2,11 @@
 
 import pytest
 
+from cuda_agent.sandbox.protocol import Sandbox
+from cuda_agent.synthesis import probe as module
 from cuda_agent.synthesis.probe import Probe, ProbeError
 from cuda_agent.synthesis.questions import Examine, Examined, Measure, Timed
+from cuda_agent.tasks.target import Target
 from tests.synthesis.conftest import GOOD
 
 
@@ -36,6 +39,19 @@ def test_a_hanging_candidate_is_killed(probe: Probe) -> None:
 def test_what_was_examined_can_be_timed(probe: Probe) -> None:
     examine(probe, GOOD)
     assert 0.0 < probe.ask(Measure(is_compiled=False), Timed, timeout_s=30.0).median_ms < 1000.0
+
+
+def test_a_probe_uses_the_cores_that_a_container_gives(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "count_cores", lambda: 3)
+    asked = "os.environ['OMP_NUM_THREADS'], torch.get_num_threads()"
+    telling = f"{GOOD}\nimport os\nraise KeyError({asked})\n"
+    with (
+        Probe(sandbox=sandbox, target=Target.CPU) as probe,
+        pytest.raises(ProbeError, match=r"KeyError: \('3', 3\)"),
+    ):
+        examine(probe, telling)
 
 
 def test_a_closed_probe_starts_nothing(sandbox: object) -> None:

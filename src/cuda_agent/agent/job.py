@@ -11,20 +11,17 @@ from pydantic import PositiveInt
 
 from cuda_agent.agent.episode import EpisodeConfig, Host, run_episode
 from cuda_agent.agent.interruption import Interruption
-from cuda_agent.agent.outcome import JobOutcome, Outcome, combine, summarise
+from cuda_agent.agent.outcome import JobOutcome, Outcome, summarise
 from cuda_agent.agent.record import TRAJECTORIES
+from cuda_agent.agent.results import Results
 from cuda_agent.agent.trajectory import Trajectory, Turn
 from cuda_agent.agent.verdicts import build_admission
 from cuda_agent.config import Config
-from cuda_agent.environment.winner import EVALUATIONS
 from cuda_agent.errors import InfrastructureError
 from cuda_agent.llm.chat import ChatModel
 from cuda_agent.rundir import RunDir
 from cuda_agent.sandbox.protocol import Sandbox
 from cuda_agent.tasks.task import Task
-
-RESULTS = "results.json"
-"""Where a run keeps what came of it."""
 
 _logger = logging.getLogger(__name__)
 
@@ -94,9 +91,11 @@ def run_job(
 
     An interruption ends those that go on, whose turns so far stay in the run; a resume begins them anew.
     """
-    done = {(found.task_id, found.episode): summarise(found) for found in run.read(TRAJECTORIES, Trajectory)}
     attempts = [Attempt(task, number) for number in range(job.episodes) for task in job.tasks]
-    missing = [attempt for attempt in attempts if attempt.key not in done]
+    results = Results(
+        run, [each.key for each in attempts], held=map(summarise, run.read(TRAJECTORIES, Trajectory))
+    )
+    missing = [attempt for attempt in attempts if attempt.key not in results]
     observer.expect(done=len(attempts) - len(missing), total=len(attempts))
     host = Host(
         chat=chat,
@@ -106,18 +105,16 @@ def run_job(
         interruption=Interruption(),
         admission=build_admission(job.episode.verdicts),
     )
-    failures: dict[str, str] = {}
-    # Closed at once when something is raised here, so that nobody works on for nothing.
-    with closing(_hold_all(missing, host, observer=observer, concurrency=concurrency)) as endings:
-        for ended in endings:
-            task_id = ended.attempt.task.task_id
-            if ended.outcome is None:
-                failures[task_id] = ended.failure
-            else:
-                done[ended.attempt.key] = ended.outcome
-                _write(run, _combine(attempts, done, failures=failures), task_id=task_id)
-    result = _combine(attempts, done, failures=failures)
-    _write(run, result)
+    try:
+        # Closed at once when something is raised here, so that nobody works on for nothing.
+        with closing(_hold_all(missing, host, observer=observer, concurrency=concurrency)) as endings:
+            for ended in endings:
+                if ended.outcome is None:
+                    results.fail(ended.attempt.task.task_id, ended.failure)
+                else:
+                    results.add(ended.outcome)
+    finally:
+        result = results.finish()
     return result
 
 
@@ -148,19 +145,3 @@ def _hold(attempt: Attempt, host: Host, *, observer: Observer) -> Ended:
         failure = str(error)
     observer.end(attempt, outcome)
     return Ended(attempt, outcome, failure)
-
-
-def _combine(
-    attempts: list[Attempt], done: dict[tuple[str, int], Outcome], *, failures: dict[str, str]
-) -> JobOutcome:
-    """The outcomes so far, in the job's order."""
-    return combine([done[each.key] for each in attempts if each.key in done], failures=failures)
-
-
-def _write(run: RunDir, result: JobOutcome, *, task_id: str | None = None) -> None:
-    """Write the results, and the evaluation that counts for one task, or for each."""
-    for task in result.tasks:
-        if task_id in (None, task.task_id) and task.best.final is not None:
-            text = task.best.final.model_dump_json(indent=1)
-            run.write_text(f"{EVALUATIONS}/{task.task_id}.json", text)
-    run.write_text(RESULTS, result.model_dump_json(indent=1))

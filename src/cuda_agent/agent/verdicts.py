@@ -7,7 +7,6 @@ told. So this is for training, and not for results.
 
 import fcntl
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from cuda_agent.atomic import write_whole
 from cuda_agent.environment.admission import Admission, Judging
 from cuda_agent.environment.build_cache import LASTING
 from cuda_agent.environment.environment import Environment
@@ -63,9 +63,7 @@ class Verdicts:
     def keep(self, name: str, evaluation: Evaluation) -> None:
         """Keep it, if the next time would end likewise."""
         if is_lasting(evaluation):
-            aside = self._folder / f"{name}.{secrets.token_hex(4)}"
-            aside.write_text(evaluation.model_dump_json(), encoding="utf-8")
-            aside.replace(self._folder / f"{name}.json")
+            write_whole(self._folder / f"{name}.json", evaluation.model_dump_json())
 
     def _find(self, name: str) -> Evaluation | None:
         try:

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from cuda_agent.agent.job import RESULTS, Job
+from cuda_agent.agent.job import Job
 from cuda_agent.agent.outcome import JobOutcome
 from cuda_agent.agent.record import TRAJECTORIES
 from cuda_agent.agent.refused import read_refused
+from cuda_agent.agent.results import RESULTS
 from cuda_agent.agent.trajectory import Trajectory
 from cuda_agent.bench.judged import JudgedConfig, load_judged
 from cuda_agent.bench.record import BenchRecord, RecordStatus, build_record, list_task_flags
@@ -134,7 +135,7 @@ def _build_from_result(result: BatchResult, config: BatchConfig, *, policy: str)
     if result.evaluation is not None:
         return build_record(result.evaluation, place=result.pair_id, policy=policy)
     return BenchRecord(
-        task_id=result.pair_id,
+        task_id=result.task_id or result.pair_id,
         place=result.pair_id,
         policy=policy,
         judge=config.policy,

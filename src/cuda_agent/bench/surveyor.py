@@ -9,13 +9,12 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from queue import SimpleQueue
-from types import TracebackType
-from typing import Self
 
 from pydantic import TypeAdapter
 
 from cuda_agent.bench.gate import MEMORY_BYTES, Basis, GateRecord, Standing, Survey, Surveyed
 from cuda_agent.bench.suite import SuiteTask
+from cuda_agent.closing import Closing
 from cuda_agent.errors import ProtocolError
 from cuda_agent.judge.gate import find_fault
 from cuda_agent.judge.wired_process import KEPT_HEAP, WiredProcess
@@ -29,7 +28,7 @@ _PROGRAM = "cuda_agent.bench.survey"
 _SURVEYED: TypeAdapter[Surveyed] = TypeAdapter(Surveyed)
 
 
-class Surveyor:
+class Surveyor(Closing):
     """Says of one task after another where it stands with the gate."""
 
     def __init__(self, *, sandbox: Sandbox, limit_s: float = LIMIT_S) -> None:
@@ -68,16 +67,6 @@ class Surveyor:
         """End the process and remove its folder."""
         self._stop()
         shutil.rmtree(self._folder, ignore_errors=True)
-
-    def __enter__(self) -> Self:
-        """The surveyor itself."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """End the process."""
-        self.close()
 
     def _start(self) -> WiredProcess:
         self._process = WiredProcess(

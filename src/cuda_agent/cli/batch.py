@@ -1,6 +1,5 @@
 """`cuda-agent evaluate` over many: progress while it goes on, a table when it is done."""
 
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -10,11 +9,13 @@ from rich.markup import escape
 
 from cuda_agent.cli.console import build_console
 from cuda_agent.cli.exit_code import ExitCode
+from cuda_agent.cli.pace import Pace
 from cuda_agent.cli.pool import PoolOptions, Workers, plan_workers
+from cuda_agent.cli.run_folder import open_run, tell_run
 from cuda_agent.environment.batch import BatchConfig, BatchResult, evaluate_pairs, read_results, write_table
 from cuda_agent.environment.pairs import Pair, read_pairs
 from cuda_agent.printable import make_printable
-from cuda_agent.rundir import RunDir, build_default_path
+from cuda_agent.rundir import RunDir
 from cuda_agent.workers.item import OutcomeStatus
 from cuda_agent.workers.worker_pool import WorkerPool
 
@@ -34,9 +35,8 @@ class ManyOptions(PoolOptions):
 def evaluate_many(config: BatchConfig, options: ManyOptions) -> int:
     """Evaluate all pairs, or those that the resumed run does not hold yet, and show how it goes."""
     pairs, workers = read_pairs(config.pairs), plan_workers(config.target, options)
-    resume, folder = options.resume, options.out or build_default_path("evaluate")
-    with RunDir.resume(resume, config) if resume else RunDir.create(folder, config) as run:
-        print(f"run folder: {run.path} (if interrupted: --resume {run.path})", flush=True)
+    with open_run("evaluate", config, out=options.out, resume=options.resume) as run:
+        tell_run(run)
         return _run(pairs, config, run=run, workers=workers)
 
 
@@ -60,21 +60,16 @@ def _run(pairs: Sequence[Pair], config: BatchConfig, *, run: RunDir, workers: Wo
 
 def show_results(results: Iterable[BatchResult], *, left: int, console: Console) -> None:
     """Show results as they come, of which so many are left to come, with how long that may take."""
-    start_s = shown_s = time.monotonic()
+    pace, shown_s = Pace(left), 0.0
     counts: Counter[str] = Counter()
     with console.status("starting workers") as status:
         for number, result in enumerate(results, start=1):
             counts[result.verdict] += 1
-            now_s = time.monotonic()
-            rate = number / (now_s - start_s)
-            eta_s = (left - number) / rate
-            line = (
-                f"{number}/{left}, {3600 * rate:.0f} an hour, {eta_s:.0f} s left: "
-                f"{', '.join(f'{count} {verdict}' for verdict, count in counts.most_common())}"
-            )
+            verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
+            line = f"{pace.tell(number)}: {verdicts}"
             status.update(escape(line))
-            if not console.is_terminal and (now_s - shown_s > LINE_S or number == left):
-                shown_s = now_s
+            if not console.is_terminal and (pace.elapsed_s - shown_s > LINE_S or number == left):
+                shown_s = pace.elapsed_s
                 console.print(line, markup=False, soft_wrap=True)
             if result.status is not OutcomeStatus.DONE:
                 text = make_printable(f"{result.pair_id}: {result.status.value}: {result.reason}")

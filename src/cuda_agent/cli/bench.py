@@ -4,7 +4,7 @@
 files, a data set, or a folder of tasks. `bench judge SUITE SOLUTIONS` judges solutions made elsewhere: a
 folder of KernelBench's generations, of work folders, or of ours; with `--judges strict paper` under both
 policies. `bench baselines SUITE` times eager and torch.compile with no submission near. `bench gate SUITE`
-tells which tasks are worth judging, with no GPU. Each of these goes on with `--out RUN --resume`.
+tells which tasks are worth judging, with no GPU. Each of these goes on with `--resume RUN`.
 `bench report RUN` tells what a run amounts to, also one of `run` or `evaluate`. `bench compare A B` sets two
 runs side by side, task by task.
 

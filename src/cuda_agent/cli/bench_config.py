@@ -43,8 +43,8 @@ class BenchConfig(EpisodeOptions):
     """Of `report`: the folder of a `gate` run, whose findings are set beside the numbers."""
     gflops: PositiveFloat | None = None
     """Of `report` with --gate: the device's GFLOP/s at the run's precision, for floors of operations too."""
-    resume: bool = False
-    """Go on with the run in --out."""
+    resume: Path | None = None
+    """The folder of a run to go on with; the other options must be those it was started with."""
 
     def load_suite(self, place: str) -> Suite:
         """The chosen tasks of the suite at a path.

@@ -5,16 +5,17 @@ from pathlib import Path
 from cuda_agent.bench.judged import SOLUTIONS, JudgedConfig, judge_solutions, list_results, name_try
 from cuda_agent.bench.solutions import FoundSolutions, find_solutions
 from cuda_agent.cli.batch import show_results
-from cuda_agent.cli.bench_report import choose_folder, describe_suite, report_run
+from cuda_agent.cli.bench_report import describe_suite, report_run
 from cuda_agent.cli.console import build_console
 from cuda_agent.cli.exit_code import ExitCode
 from cuda_agent.cli.pool import plan_workers
+from cuda_agent.cli.run_folder import open_run, tell_run
 from cuda_agent.rundir import RunDir
 from cuda_agent.workers.item import OutcomeStatus
 from cuda_agent.workers.worker_pool import WorkerPool
 
 
-def judge_suite(config: JudgedConfig, solutions: Path, *, out: Path | None, resume: bool) -> int:
+def judge_suite(config: JudgedConfig, solutions: Path, *, out: Path | None, resume: Path | None) -> int:
     """Judge what the folder does not hold yet under each policy, and tell what it amounts to.
 
     Raises:
@@ -23,9 +24,8 @@ def judge_suite(config: JudgedConfig, solutions: Path, *, out: Path | None, resu
     found = find_solutions(solutions, config.suite)
     describe_suite(config.suite)
     _describe_solutions(found, config)
-    folder = choose_folder("bench-judge", out, resume=resume)
-    with RunDir.resume(folder, config) if resume else RunDir.create(folder, config) as run:
-        print(f"run folder: {run.path} (if interrupted: the same command with --out {run.path} --resume)")
+    with open_run("bench-judge", config, out=out, resume=resume) as run:
+        tell_run(run)
         run.write_text(SOLUTIONS, found.listed.model_dump_json(indent=1))
         failed = _judge(found, config, run=run)
         code = report_run(run.path)

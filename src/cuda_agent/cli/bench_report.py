@@ -1,7 +1,6 @@
 """`cuda-agent bench`: what a suite is, which of its tasks pass the gate, and what runs amount to."""
 
 import itertools
-import time
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -29,10 +28,12 @@ from cuda_agent.bench.tables import (
 )
 from cuda_agent.cli.console import build_console
 from cuda_agent.cli.exit_code import ExitCode
+from cuda_agent.cli.pace import Pace
+from cuda_agent.cli.run_folder import open_run, tell_run
 from cuda_agent.config import Config
-from cuda_agent.errors import ConfigError, UserError
+from cuda_agent.errors import UserError
 from cuda_agent.printable import make_printable
-from cuda_agent.rundir import RunDir, build_default_path, read_records
+from cuda_agent.rundir import read_records
 from cuda_agent.sandbox.protocol import Sandbox
 
 GATE = "gate.jsonl"
@@ -46,17 +47,6 @@ class GateConfig(Config):
     """The tasks that are looked at."""
 
 
-def choose_folder(what: str, out: Path | None, *, resume: bool) -> Path:
-    """Where a run is kept: `out`, or a fresh folder.
-
-    Raises:
-        ConfigError: a run is to go on, and nobody says which.
-    """
-    if resume and out is None:
-        raise ConfigError("--resume needs --out, the folder of the run to go on with")
-    return out or build_default_path(what)
-
-
 def describe_suite(suite: Suite) -> None:
     """Say what a suite is, and what of it is left out."""
     print(
@@ -66,29 +56,26 @@ def describe_suite(suite: Suite) -> None:
         print(make_printable(f"left out: {left.place}: {left.reason}"))
 
 
-def gate_suite(suite: Suite, *, sandbox: Sandbox, out: Path | None, resume: bool) -> int:
+def gate_suite(suite: Suite, *, sandbox: Sandbox, out: Path | None, resume: Path | None) -> int:
     """Look at every task that was not yet, tell those that do not pass, and keep all of them in a folder."""
     describe_suite(suite)
     console = build_console()
-    config, folder = GateConfig(suite=suite), choose_folder("gate", out, resume=resume)
-    with RunDir.resume(folder, config) if resume else RunDir.create(folder, config) as run:
+    with open_run("gate", GateConfig(suite=suite), out=out, resume=resume) as run:
+        tell_run(run)
         known = {record.task_id: record for record in run.read(GATE, GateRecord)}
         left = [each for each in suite.tasks if each.task.task_id not in known]
-        start_s = time.monotonic()
+        pace = Pace(len(left))
         with console.status("starting") as status, closing(survey_suite(left, sandbox=sandbox)) as records:
             for number, record in enumerate(records, start=1):
                 run.append(GATE, record, is_forced=False)
                 known[record.task_id] = record
-                left_s = (time.monotonic() - start_s) / number * (len(left) - number)
-                status.update(f"{number}/{len(left)}, {left_s:.0f} s left")
+                status.update(pace.tell(number))
                 if record.standing is not Standing.PASSES:
                     form = f" [as {record.changes}]" if record.changes else ""
                     line = f"{record.place}: {record.standing.value}: {record.reason}{form}"
                     console.print(make_printable(line), markup=False, soft_wrap=True)
         print(describe_gate(list(known.values())))
-        print(
-            f"{len(left)} tasks in {time.monotonic() - start_s:.0f} s; all {len(known)} in {run.path / GATE}"
-        )
+        print(f"{pace.total} tasks in {pace.elapsed_s:.0f} s; all {len(known)} in {run.path / GATE}")
     passed = all(record.standing is Standing.PASSES for record in known.values())
     return ExitCode.DONE if passed else ExitCode.NOT_VERIFIED
 

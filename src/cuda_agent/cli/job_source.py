@@ -1,11 +1,11 @@
-"""Where a run's tasks come from, files, data sets or an earlier run, and where it is written."""
+"""Where a run's tasks come from: files, data sets or an earlier run."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from cuda_agent.agent.job import Job
 from cuda_agent.errors import UserError
-from cuda_agent.rundir import RunDir, build_default_path, read_saved_config
+from cuda_agent.rundir import read_saved_config
 from cuda_agent.tasks.place import load_place
 from cuda_agent.tasks.task import Task
 
@@ -29,14 +29,3 @@ def load_saved_job(run: Path) -> Job:
         ConfigError: there is no run in the folder.
     """
     return Job.model_validate(read_saved_config(run)["config"])
-
-
-def open_run(job: Job, *, out: Path | None, resume: Path | None) -> RunDir:
-    """The run's folder, an earlier one to go on with or a new one; says where it is.
-
-    Raises:
-        ConfigError: the folder cannot be used for this job.
-    """
-    run = RunDir.resume(resume, job) if resume else RunDir.create(out or build_default_path("run"), job)
-    print(f"run folder: {run.path} (if interrupted: cuda-agent run --resume {run.path})", flush=True)
-    return run

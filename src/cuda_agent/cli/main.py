@@ -171,11 +171,13 @@ def _leave(_signal: int, _frame: FrameType | None) -> None:
 def _run_verb(verb: str, arguments: list[str]) -> int:
     import tyro
 
+    from cuda_agent.cli.run_folder import check_resume
     from cuda_agent.log import Verbosity, setup_logging
     from cuda_agent.scratch import keep_scratch
 
     given = [Verbosity(argument.removeprefix("--")) for argument in arguments if argument in LOUDNESS]
     setup_logging(given[-1] if given else Verbosity.NORMAL)
+    check_resume(arguments)
     module = importlib.import_module(f"cuda_agent.cli.{verb}")
     config = tyro.cli(
         getattr(module, f"{verb.capitalize()}Config"),

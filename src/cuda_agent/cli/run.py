@@ -17,9 +17,10 @@ from cuda_agent.agent.policy import build_policy
 from cuda_agent.agent.refused import write_refused
 from cuda_agent.cli.console import build_console
 from cuda_agent.cli.gate import admit_job
-from cuda_agent.cli.job_source import load_saved_job, load_tasks, open_run
+from cuda_agent.cli.job_source import load_saved_job, load_tasks
 from cuda_agent.cli.progress import ConsoleProgress
 from cuda_agent.cli.results import choose_exit_code, show_result
+from cuda_agent.cli.run_folder import open_run, tell_run
 from cuda_agent.cli.target import choose_target
 from cuda_agent.sandbox.build import build_sandbox
 from cuda_agent.tasks.target import Target
@@ -57,7 +58,11 @@ def run_run(config: RunConfig) -> int:
         local=episode.local,
     )
     gated = admit_job(job, sandbox=sandbox, console=console)
-    with open_run(job, out=config.out, resume=config.resume) as run, ConsoleProgress(console) as progress:
+    with (
+        open_run("run", job, out=config.out, resume=config.resume) as run,
+        ConsoleProgress(console) as progress,
+    ):
+        tell_run(run, "cuda-agent run")
         write_refused(run, gated.refused)
         many = config.concurrency
         result = run_job(gated.job, chat=chat, sandbox=sandbox, run=run, observer=progress, concurrency=many)

@@ -14,11 +14,11 @@ import uvicorn
 
 from cuda_agent.cli.exit_code import ExitCode
 from cuda_agent.cli.pool import PoolOptions, plan_workers
+from cuda_agent.cli.run_folder import open_run, tell_run
 from cuda_agent.cli.target import choose_target
 from cuda_agent.environment.orders import OrderBook
 from cuda_agent.environment.server import create_app
 from cuda_agent.errors import ConfigError
-from cuda_agent.rundir import RunDir, build_default_path
 from cuda_agent.tasks.target import Target
 from cuda_agent.workers.worker_pool import WorkerPool
 
@@ -50,12 +50,8 @@ def run_serve(config: ServeConfig) -> int:
     target = choose_target(config.target)
     workers = plan_workers(target, config)
     kept = config.replace(target=target, out=None, resume=None)
-    folder = config.out or build_default_path("serve")
-    with (
-        RunDir.resume(config.resume, kept) if config.resume else RunDir.create(folder, kept) as run,
-        WorkerPool(workers) as pool,
-    ):
-        print(f"run folder: {run.path} (if stopped: cuda-agent serve --resume {run.path})", flush=True)
+    with open_run("serve", kept, out=config.out, resume=config.resume) as run, WorkerPool(workers) as pool:
+        tell_run(run)
         app = create_app(pool, OrderBook(run), token=token, max_open=config.max_open)
         uvicorn.run(app, host=config.host, port=config.port, log_level="warning", timeout_graceful_shutdown=2)
     return ExitCode.DONE

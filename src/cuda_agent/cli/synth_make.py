@@ -12,6 +12,7 @@ from pydantic import PositiveFloat, PositiveInt
 
 from cuda_agent.agent.policy import build_policy
 from cuda_agent.cli.exit_code import ExitCode
+from cuda_agent.cli.run_folder import open_run, tell_run
 from cuda_agent.cli.synth_ledger import Ledger
 from cuda_agent.cli.synth_report import show_crawl, show_fate, show_funnel, show_rate
 from cuda_agent.config import Config
@@ -19,7 +20,6 @@ from cuda_agent.errors import ConfigError
 from cuda_agent.llm.endpoint import EndpointConfig
 from cuda_agent.llm.local_config import LocalConfig
 from cuda_agent.llm.patient import PatientChat
-from cuda_agent.rundir import RunDir, build_default_path
 from cuda_agent.sandbox.protocol import Containment, Sandbox
 from cuda_agent.synthesis.compose import build_composer, choose_operators
 from cuda_agent.synthesis.compose_llm import LlmComposer
@@ -61,8 +61,8 @@ class MakeOptions(Config):
     """Folder of KernelBench tasks: nothing that is too like one of them is kept."""
     out: Path | None = None
     """The run's folder; without it a fresh one in runs/."""
-    resume: bool = False
-    """Go on with the run in --out; --count may be larger than it was."""
+    resume: Path | None = None
+    """The folder of a run to go on with; --count may be larger than it was."""
     workers: PositiveInt = 1
     """Candidates that are tried at once (on cuda one a core); whoever is timed is alone on the device."""
     minutes: PositiveFloat | None = None
@@ -74,8 +74,6 @@ class MakeOptions(Config):
 def make_dataset(options: MakeOptions, *, kernelbench: dict[str, Print], sandbox: Sandbox) -> int:
     """Make tasks until enough are kept or the time is over; write them and their card."""
     start_s = time.monotonic()
-    if options.resume and options.out is None:
-        raise ConfigError("--resume needs --out, the folder of the run to go on with")
     is_llm = options.composer is Composer.LLM
     if is_llm is not options.policy.startswith(("openai:", "local:", "scripted:")):
         raise ConfigError(
@@ -89,9 +87,8 @@ def make_dataset(options: MakeOptions, *, kernelbench: dict[str, Print], sandbox
     shop = Workshop(
         job=job, compose=compose, kernelbench=kernelbench, sandbox=sandbox, workers=options.workers
     )
-    folder = options.out or build_default_path("synth")
-    with RunDir.resume(folder, job) if options.resume else RunDir.create(folder, job) as run:
-        print(f"run folder: {run.path} (if it is stopped: --resume --out {run.path})", flush=True)
+    with open_run("synth", job, out=options.out, resume=options.resume) as run:
+        tell_run(run)
         limit_s = math.inf if options.minutes is None else 60 * options.minutes + start_s - time.monotonic()
         ledger = Ledger(run, recipe=options.recipe, found=found)
         observe = ledger.observe(show_fate)

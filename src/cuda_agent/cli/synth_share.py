@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from cuda_agent.atomic import write_whole
 from cuda_agent.bench.estimate import Estimate, estimate_share
 from cuda_agent.bench.load import load_records
 from cuda_agent.bench.metrics import Baseline, Rule, beats, choose_best
@@ -30,7 +31,7 @@ def share_dataset(file: Path, run: Path) -> int:
     line = _write_line(records, [rows[_read_key(record)] for record in records])
     card = file.with_name(CARD)
     text = card.read_text(encoding="utf-8") if card.exists() else ""
-    card.write_text(add_shares(text, (line,)), encoding="utf-8")
+    write_whole(card, add_shares(text, (line,)))
     print(f"{SHARES.strip()}\n{line}\nwritten into {card}")
     return ExitCode.DONE
 

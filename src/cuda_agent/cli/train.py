@@ -22,6 +22,7 @@ import tyro
 
 from cuda_agent.cli.console import build_console
 from cuda_agent.cli.exit_code import ExitCode
+from cuda_agent.cli.run_folder import open_run, tell_run
 from cuda_agent.cli.train_episodes import TrainingOptions, build_stage
 from cuda_agent.cli.train_progress import TrainingProgress
 from cuda_agent.cli.train_scale import ScaleOptions, run_scale
@@ -29,7 +30,7 @@ from cuda_agent.config import Config
 from cuda_agent.errors import UserError
 from cuda_agent.rl.config import StageConfig, build_micro
 from cuda_agent.rl.training import Stage, run_stage
-from cuda_agent.rundir import RunDir, build_default_path
+from cuda_agent.rundir import RunDir
 
 
 class TrainConfig(Config):
@@ -45,7 +46,8 @@ def run_train(config: TrainConfig) -> int:
     if not isinstance(given, StageConfig):
         return run_scale(given)
     options = build_micro(given) if given.micro else given
-    with _open_run(options) as run:
+    asked = options.model_copy(update={"out": None, "resume": None})
+    with open_run("train", asked, out=options.out, resume=options.resume) as run:
         stage = _build_stage(options, run)
         progress = TrainingProgress(build_console(), options.steps)
         end = run_stage(stage, run, observe=progress)
@@ -56,15 +58,6 @@ def run_train(config: TrainConfig) -> int:
     return ExitCode.DONE
 
 
-def _open_run(options: TrainingOptions) -> RunDir:
-    asked = options.model_copy(update={"out": None, "resume": None})
-    if options.resume:
-        run = RunDir.resume(options.resume, asked)
-    else:
-        run = RunDir.create(options.out or build_default_path("train"), asked)
-    return run
-
-
 def _build_stage(options: TrainingOptions, run: RunDir) -> Stage:
     """The stage; a run that could not begin leaves no folder."""
     try:
@@ -73,5 +66,5 @@ def _build_stage(options: TrainingOptions, run: RunDir) -> Stage:
         if not options.resume:
             run.discard()
         raise
-    print(f"run folder: {run.path} (if interrupted: the same command, with --resume {run.path})", flush=True)
+    tell_run(run)
     return stage

@@ -10,7 +10,7 @@ from cuda_agent.agent.trajectory import Trajectory
 from cuda_agent.cli.train_data import load_trajectories
 from cuda_agent.config import Config
 from cuda_agent.errors import UserError
-from cuda_agent.rl.batch import TokenSequence, build_sequence
+from cuda_agent.rl.batch import TokenSequence
 from cuda_agent.rl.checkpoint import find_network
 from cuda_agent.rl.config import ImitateConfig, RftConfig, ScratchConfig, StageConfig, ValueConfig
 from cuda_agent.rl.imitate import Imitation
@@ -18,7 +18,7 @@ from cuda_agent.rl.policy import Policy, build_actor, build_critic, choose_devic
 from cuda_agent.rl.rft import Rejection, filter_trajectories
 from cuda_agent.rl.slips import add_slips
 from cuda_agent.rl.tokenizer import build_template, encode_episode, list_texts, train_tokenizer
-from cuda_agent.rl.value_pretraining import ValuePretraining
+from cuda_agent.rl.value_pretraining import ValuePretraining, build_value_sequences
 from cuda_agent.rundir import RunDir
 
 
@@ -104,7 +104,7 @@ def build_value_pretraining(options: ValueOptions) -> ValuePretraining:
         critic = load_critic(str(find_network(Path(options.critic_start), "critic")), device=device)
     else:
         critic = build_critic(load_start(options.start, options).model, seed=options.seed)
-    sequences = [build_sequence(trajectory) for trajectory in load_trajectories(options.data)]
+    sequences = build_value_sequences(load_trajectories(options.data))
     return ValuePretraining(options, critic, sequences=sequences)
 
 

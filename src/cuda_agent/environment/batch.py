@@ -47,6 +47,8 @@ class BatchResult(Record):
 
     pair_id: str
     """Which."""
+    task_id: str = ""
+    """The task's readable id; empty where nothing could be read, and in results of an older version."""
     submission_sha: str = ""
     """Content hash of what was evaluated; empty where nothing could be read."""
     status: OutcomeStatus
@@ -84,7 +86,8 @@ def evaluate_pairs(
     }
     prepared, records = _Preparing(config, done=done), _Records(run)
     for outcome in pool.run(prepared.make_items(pairs)):
-        result = _conclude(outcome, config, sha=prepared.shas[outcome.item_id])
+        task_id, sha = prepared.contents[outcome.item_id]
+        result = _conclude(outcome, config, task_id=task_id, sha=sha)
         for each in (*prepared.take_failures(), result):
             prepared.has_room = records.keep(each)
             yield each
@@ -126,7 +129,7 @@ class _Preparing:
     """Reads pairs as the pool takes them in; what cannot be read ends there."""
 
     def __init__(self, config: BatchConfig, *, done: set[tuple[str, str, str]]) -> None:
-        self.shas: dict[str, str] = {}
+        self.contents: dict[str, tuple[str, str]] = {}
         self.has_room = True
         self._config = config
         self._done = done
@@ -144,7 +147,7 @@ class _Preparing:
                 self._failures.append(failure)
                 continue
             if (pair.pair_id, submission.sha, task.task_id) not in self._done:
-                self.shas[pair.pair_id] = submission.sha
+                self.contents[pair.pair_id] = task.task_id, submission.sha
                 yield self._make_item(pair, task, submission=submission)
 
     def take_failures(self) -> list[BatchResult]:
@@ -175,11 +178,12 @@ def write_table(run: RunDir) -> Path:
     return path
 
 
-def _conclude(outcome: Outcome, config: BatchConfig, *, sha: str) -> BatchResult:
+def _conclude(outcome: Outcome, config: BatchConfig, *, task_id: str, sha: str) -> BatchResult:
     evaluation = Evaluation.model_validate(outcome.value) if outcome.value is not None else None
     at_lower_bound = load_policy(config.policy).at_lower_bound
     return BatchResult(
         pair_id=outcome.item_id,
+        task_id=task_id,
         submission_sha=sha,
         status=outcome.status,
         reason=outcome.reason,
@@ -218,7 +222,7 @@ def _flatten(result: BatchResult) -> dict[str, object]:
     ratios = [getattr(profile, name, None) for name in ("over_eager", "over_compiled")]
     return {
         "pair_id": result.pair_id,
-        "task_id": evaluation.task_id if evaluation else None,
+        "task_id": evaluation.task_id if evaluation else result.task_id or None,
         "submission_sha": result.submission_sha,
         "verdict": result.verdict,
         "reason": evaluation.reason if evaluation else result.reason,

@@ -11,7 +11,6 @@ import hashlib
 import os
 import shutil
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -20,6 +19,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from cuda_agent.atomic import write_aside
 from cuda_agent.config import Record, find_cache
 from cuda_agent.environment.build import LIBRARY, build_submission
 from cuda_agent.environment.compilers import Compilers, find_compilers
@@ -101,16 +101,14 @@ class BuildCache:
 
     def _keep(self, key: str, result: BuildResult, *, library: Path | None) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
-        aside = Path(tempfile.mkdtemp(prefix="new-", dir=self._folder))
-        try:
+        # Refused where another process was first.
+        with suppress(OSError), write_aside(self._folder / key) as aside:
+            aside.mkdir(mode=0o700)
             content = library.read_bytes() if library else b""
             if library:
                 (aside / LIBRARY).write_bytes(content)
             sha = hashlib.sha256(content).hexdigest() if library else ""
             (aside / ENTRY).write_text(Entry(result=result, sha256=sha).model_dump_json())
-            aside.rename(self._folder / key)  # fails where another process was first
-        except OSError:
-            shutil.rmtree(aside, ignore_errors=True)
         self._sweep()
 
     def _sweep(self) -> None:
@@ -124,7 +122,7 @@ class BuildCache:
         left_bytes = self._limit_bytes
         for place, used_s, nbytes in sorted(self._list_entries(), key=lambda entry: -entry[1]):
             left_bytes -= nbytes
-            is_abandoned = place.name.startswith("new-") and time.time() - used_s > _ABANDONED_S
+            is_abandoned = place.name.startswith(".") and time.time() - used_s > _ABANDONED_S
             if left_bytes < 0 or is_abandoned:
                 shutil.rmtree(place, ignore_errors=True)
 

@@ -2,7 +2,6 @@
 
 import importlib.metadata
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from cuda_agent.config import Record
 from cuda_agent.environment.toolchain import find_cxx, find_include_dirs, find_nvcc
 from cuda_agent.errors import ToolchainError
 from cuda_agent.sandbox.build import MEND, find_bubblewrap_problem
+from cuda_agent.workers.cores import count_cores
 
 GIB = 1 << 30
 PYTHON = (3, 11)
@@ -177,8 +177,8 @@ def check_containment() -> Check:
 
 
 def check_cores() -> Check:
-    """Processor cores this process may use."""
-    cores = len(os.sched_getaffinity(0))
+    """Processor cores this process may keep busy."""
+    cores = count_cores()
     if cores < 2:
         mend = "use two cores or more: the judge and what it times share one"
         return Check(name="Cores", status=CheckStatus.WEAK, found=str(cores), mend=mend)

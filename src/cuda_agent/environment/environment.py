@@ -1,7 +1,6 @@
 """What an agent acts in: a workspace, the judge behind its commands, and a record of what it submits."""
 
 import logging
-import secrets
 import tempfile
 import threading
 from contextlib import ExitStack, nullcontext
@@ -10,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from cuda_agent.atomic import write_whole
 from cuda_agent.environment.admission import Admission
 from cuda_agent.environment.beneath import write_file_beneath
 from cuda_agent.environment.build_cache import find_build_cache
@@ -150,9 +150,7 @@ class Environment:
         submission.write_to(place)
         evaluation = self.judge_again(submission)
         # Another episode may hand in the same files at this moment: the file is replaced as a whole.
-        fresh = place / f"{EVALUATION_FILE}.{secrets.token_hex(4)}"
-        fresh.write_text(evaluation.model_dump_json(indent=1), encoding="utf-8")
-        fresh.replace(place / EVALUATION_FILE)
+        write_whole(place / EVALUATION_FILE, evaluation.model_dump_json(indent=1))
         self._judged.append(Judged(submission, evaluation))
         return evaluation
 

@@ -6,13 +6,13 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from cuda_agent import __version__
+from cuda_agent.atomic import write_aside
 from cuda_agent.environment.build import build_submission
 from cuda_agent.environment.compilers import (
     CXX_FLAGS,
@@ -71,15 +71,11 @@ def export_package(winner: Winner, folder: Path, *, sandbox: Sandbox, command: s
         )
     name = build_import_name(winner.task.name)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".export-") as temporary:
-        place = Path(temporary) / "package"
+    with write_aside(folder.absolute()) as place:
         _write_templates(place, winner=winner, name=name, command=command)
         package = place / "src" / name
         _write_sources(package, winner)
         _write_library(package / "prebuilt", winner, sandbox=sandbox)
-        if folder.exists():
-            folder.rmdir()
-        place.rename(folder)
     return Exported(folder, name)
 
 

@@ -1,7 +1,6 @@
 """What the gate said of a task, kept beside the builds: whoever meets the task again need not ask again."""
 
 import hashlib
-import os
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 import cuda_agent.judge
+from cuda_agent.atomic import write_whole
 from cuda_agent.config import find_cache
 from cuda_agent.environment.evaluate import Setting
 from cuda_agent.judge.result import TaskResult, TaskStatus
@@ -33,9 +33,7 @@ def ask_gate(setting: Setting) -> TaskResult:
     if result.status in LASTING:
         with suppress(OSError):  # a full or read-only disk costs time, and nothing else
             kept.parent.mkdir(parents=True, exist_ok=True)
-            fresh = kept.with_suffix(f".{os.getpid()}")
-            fresh.write_text(result.model_dump_json(), encoding="utf-8")
-            fresh.replace(kept)
+            write_whole(kept, result.model_dump_json())
     return result
 
 

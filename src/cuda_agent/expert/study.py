@@ -1,6 +1,5 @@
 """Everything the expert finds out about a task before it writes the first file."""
 
-import os
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from cuda_agent.expert.template import TEMPLATES
 from cuda_agent.judge.policy import Precision
 from cuda_agent.sandbox.protocol import Command, Limits, Mount, Sandbox
 from cuda_agent.tasks.target import Target
+from cuda_agent.workers.cores import count_cores
 
 TRACE_LIMITS = Limits(wall_s=180.0, output_bytes=16 << 20)
 """Enough for a module of some hundred operations and inputs of some gigabytes."""
@@ -118,7 +118,7 @@ def run_trace(sandbox: Sandbox, source: str, *, target: Target) -> Graph:
     """
     env = {
         "PYTHONPATH": str(Path(cuda_agent.__file__).parents[1]),
-        "OMP_NUM_THREADS": str(os.cpu_count() or 1),
+        "OMP_NUM_THREADS": str(count_cores()),
     }
     if target is Target.CPU:
         env["CUDA_VISIBLE_DEVICES"] = ""

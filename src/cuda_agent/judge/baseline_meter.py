@@ -1,8 +1,6 @@
 """Both baselines of a task, timed with no submission on the machine: for tables of whole suites."""
 
-from types import TracebackType
-from typing import Self
-
+from cuda_agent.closing import Closing
 from cuda_agent.judge.baseline import Baseline, count_calls, measure_baseline
 from cuda_agent.judge.lease import Lease, name_device
 from cuda_agent.judge.policy import JudgePolicy
@@ -16,7 +14,7 @@ from cuda_agent.tasks.target import Target
 from cuda_agent.tasks.task import Task
 
 
-class BaselineMeter:
+class BaselineMeter(Closing):
     """Times one task's baselines in its own process; to be used as a context."""
 
     def __init__(self, task: Task, *, target: Target, sandbox: Sandbox, policy: JudgePolicy) -> None:
@@ -73,13 +71,3 @@ class BaselineMeter:
         """End the process and remove its files."""
         self._process.forget()
         self._stock.close()
-
-    def __enter__(self) -> Self:
-        """The meter itself."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close."""
-        self.close()

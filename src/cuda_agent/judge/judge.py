@@ -5,9 +5,8 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
+from cuda_agent.closing import Closing
 from cuda_agent.judge.ahead import Ahead
 from cuda_agent.judge.baseline import KeptBaseline
 from cuda_agent.judge.lease import Lease, name_device
@@ -47,7 +46,7 @@ class Artifact:
     """The built kernels; None when it has none."""
 
 
-class Judge:
+class Judge(Closing):
     """Judges submissions to one task on one target.
 
     Keeps the task's own process warm between submissions, and a stock of runners waiting for the next ones.
@@ -151,16 +150,6 @@ class Judge:
             self._task.forget()
         if self._owns_stock:
             self._stock.close()
-
-    def __enter__(self) -> Self:
-        """The judge itself."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close."""
-        self.close()
 
     def _check_task(self) -> TaskResult:
         if self._task.is_open and self._task.result is not None:

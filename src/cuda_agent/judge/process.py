@@ -9,9 +9,9 @@ import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Literal, Self, TypeVar
+from typing import Literal, TypeVar
 
+from cuda_agent.closing import Closing
 from cuda_agent.errors import ProtocolError
 from cuda_agent.judge.census import find_processes_below, is_moving, measure_work_ns
 from cuda_agent.judge.mailbox import DeviceMailbox, HostMailbox
@@ -52,7 +52,7 @@ class ChildError(Exception):
         return os.strerror(errno.ENOSPC) in f"{self.reason}\n{self.detail}"
 
 
-class ChildProcess:
+class ChildProcess(Closing):
     """One sandboxed child, from start to kill."""
 
     def __init__(
@@ -189,16 +189,6 @@ class ChildProcess:
         """Kill, reap and remove its files; harmless when it is gone."""
         self._process.close()
         remove_tree(self._folder)
-
-    def __enter__(self) -> Self:
-        """The child itself."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Kill and reap."""
-        self.close()
 
     def _diagnose(self) -> ChildError:
         deadline = time.monotonic() + _EXIT_GRACE_S

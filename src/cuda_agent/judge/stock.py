@@ -7,9 +7,8 @@ one it will meet, so a stock outlives the judges that take from it, in several t
 import tempfile
 import threading
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
+from cuda_agent.closing import Closing
 from cuda_agent.errors import InfrastructureError
 from cuda_agent.judge.ahead import Ahead
 from cuda_agent.judge.policy import Precision
@@ -25,7 +24,7 @@ _MANY_THREADS = 8
 _END_TIMEOUT_S = 10.0
 
 
-class Stock:
+class Stock(Closing):
     """Processes for one target in one sandbox."""
 
     def __init__(
@@ -80,16 +79,6 @@ class Stock:
         for leaving in self._leaving:
             leaving.abandon(timeout_s=_END_TIMEOUT_S)
         self._folder.cleanup()
-
-    def __enter__(self) -> Self:
-        """The stock itself."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close."""
-        self.close()
 
     def _take(self, program: str) -> ChildProcess:
         """The one that was started first and still lives; with many cores another takes its place at once."""

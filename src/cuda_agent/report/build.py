@@ -1,11 +1,10 @@
 """From material to a folder of pages: each page one HTML file that needs nothing else, and its JSON twin."""
 
 import json
-import os
-import secrets
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
+from cuda_agent.atomic import write_whole
 from cuda_agent.errors import InfrastructureError
 from cuda_agent.report.benchmark import build_benchmark_page
 from cuda_agent.report.episodes import build_agent_pages
@@ -77,12 +76,7 @@ def _write(path: Path, text: str) -> None:
     content = text.encode()
     if path.exists() and path.read_bytes() == content:
         return
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        temporary.write_bytes(content)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_whole(path, content)
 
 
 def _remove_stale(out: Path, kept: Collection[str]) -> None:

@@ -88,7 +88,7 @@ def _list_commands(run: SavedRun) -> list[str]:
     match run.verb:
         case "synth":
             return [
-                f"cuda-agent synth --out {folder} --resume",
+                f"cuda-agent synth --resume {folder}",
                 f"cuda-agent synth audit {folder}/tasks.parquet",
             ]
         case "run":

@@ -9,10 +9,8 @@ A checkpoint is written under another name and renamed when the disk has all of 
 then: being killed at any moment costs what came after the last whole one.
 """
 
-import os
 import pickle
 import re
-import secrets
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -20,13 +18,14 @@ from typing import Any
 
 import torch
 
+from cuda_agent.atomic import write_aside
 from cuda_agent.errors import InfrastructureError, UserError
 from cuda_agent.rl.learner import Learner
 
 FOLDER = "checkpoints"
 STATE = "state.pt"
 NAME = re.compile(r"step-(\d{6,})")
-UNFINISHED = ".unfinished-"
+UNFINISHED = ".step-*"
 
 
 def save_checkpoint(
@@ -46,20 +45,17 @@ def save_checkpoint(
     """
     folder = run / FOLDER
     target = folder / f"step-{step:06d}"
-    unfinished = folder / f"{UNFINISHED}{secrets.token_hex(4)}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for left in folder.glob(f"{UNFINISHED}*"):
+        for left in folder.glob(UNFINISHED):
             shutil.rmtree(left)
-        unfinished.mkdir()
-        for name, write in writers.items():
-            write(unfinished / name)
-        torch.save(_collect_state(step, learners), unfinished / STATE)
-        _sync_tree(unfinished)
-        if target.exists():
-            shutil.rmtree(target)
-        os.replace(unfinished, target)
-        _sync(folder)
+        with write_aside(target, is_forced=True) as aside:
+            aside.mkdir()
+            for name, write in writers.items():
+                write(aside / name)
+            torch.save(_collect_state(step, learners), aside / STATE)
+            if target.exists():
+                shutil.rmtree(target)
         for old in _list_checkpoints(run)[:-keep]:
             shutil.rmtree(old)
     except (OSError, RuntimeError) as error:
@@ -126,18 +122,3 @@ def _collect_state(step: int, learners: Mapping[str, Learner]) -> dict[str, Any]
     random = {"cpu": torch.get_rng_state(), "cuda": torch.cuda.get_rng_state_all()}
     optimisers = {name: learner.optimiser.state_dict() for name, learner in learners.items()}
     return {"step": step, "optimisers": optimisers, "random": random}
-
-
-def _sync_tree(folder: Path) -> None:
-    """Wait until the disk has a folder and all in it."""
-    for path in folder.rglob("*"):
-        _sync(path)
-    _sync(folder)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

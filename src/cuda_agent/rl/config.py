@@ -168,9 +168,6 @@ MICRO: dict[str, Any] = {
 }
 """What a stage takes that is to last minutes on two cores."""
 
-MICRO_SCRATCH = ScratchConfig(layers=2, hidden=32, heads=2, intermediate=64, window_tokens=1024)
-"""A network that learns in seconds, and nothing hard."""
-
 ConfigT = TypeVar("ConfigT", bound=Config)
 
 

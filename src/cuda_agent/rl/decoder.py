@@ -95,10 +95,6 @@ class Decoder:
         """Forget a conversation, in the middle of a reply too."""
         self._slots[slot] = _Slot()
 
-    def forget_all(self) -> None:
-        """Forget every conversation: the model has other weights now."""
-        self._slots = [_Slot() for _ in self._slots]
-
     def step(self) -> dict[int, Sampled]:
         """Sample a token for every slot that is being answered; the replies that end with it, by slot.
 

@@ -79,11 +79,3 @@ def compute_entropy(logits_BTK: Tensor) -> Tensor:
     logprobs_BTK = logits_BTK[:, :-1].float().log_softmax(dim=-1)
     terms_BTK = torch.special.entr(logprobs_BTK.exp())
     return torch.nn.functional.pad(terms_BTK.sum(dim=-1), (1, 0))
-
-
-def compute_kl(log_ratio_BT: Tensor) -> Tensor:
-    """An estimate of KL(pi_old, pi) per token sampled from pi_old: rho - 1 - log rho, never negative.
-
-    Schulman 2020, "Approximating KL divergence", k3.
-    """
-    return log_ratio_BT.expm1() - log_ratio_BT

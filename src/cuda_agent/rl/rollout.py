@@ -203,10 +203,10 @@ def number_attempts(tasks: Sequence[Task]) -> list[Attempt]:
 
 def find_loss(trajectory: Trajectory | None) -> Loss | None:
     """Why an episode is no sample; None for one that is. Nobody was able to hold one that is missing."""
-    if trajectory is None or is_machine_at_fault(trajectory):
+    if trajectory is None:
         return Loss.INFRASTRUCTURE
-    if trajectory.final is not None and trajectory.final.is_task_at_fault:
-        return Loss.TASK_AT_FAULT
+    if fault := find_fault(trajectory):
+        return fault
     if not trajectory.turns:
         return Loss.NOTHING_SAMPLED
     try:
@@ -215,6 +215,15 @@ def find_loss(trajectory: Trajectory | None) -> Loss | None:
         _logger.info("%s", error)
         return Loss.NOT_ONE_SEQUENCE
     assert sequence.is_generated[-1], "an episode ends on a token that was sampled"
+    return None
+
+
+def find_fault(trajectory: Trajectory) -> Loss | None:
+    """What but the policy decided how an episode ended: the machine or the task; None where neither did."""
+    if is_machine_at_fault(trajectory):
+        return Loss.INFRASTRUCTURE
+    if trajectory.final is not None and trajectory.final.is_task_at_fault:
+        return Loss.TASK_AT_FAULT
     return None
 
 

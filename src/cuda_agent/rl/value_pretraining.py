@@ -3,13 +3,16 @@
 Without it the paper's explained variance begins at -8 and episodes grow until their length cuts them.
 """
 
+import logging
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from cuda_agent.agent.trajectory import Trajectory
 from cuda_agent.errors import UserError
-from cuda_agent.rl.batch import Batch, TokenSequence, build_batch
+from cuda_agent.rl.batch import Batch, TokenSequence, build_batch, build_sequence
 from cuda_agent.rl.config import ValueConfig
 from cuda_agent.rl.diagnostics import measure_values
 from cuda_agent.rl.experience import compute_all_values
@@ -18,7 +21,30 @@ from cuda_agent.rl.learner import Learner, compute_weight
 from cuda_agent.rl.losses import compute_value_loss
 from cuda_agent.rl.order import choose_rows
 from cuda_agent.rl.policy import choose_device, compute_values
+from cuda_agent.rl.rollout import find_fault
 from cuda_agent.rl.training import Step, SupervisedStage
+
+_logger = logging.getLogger(__name__)
+
+
+def build_value_sequences(trajectories: Sequence[Trajectory]) -> list[TokenSequence]:
+    """What a critic learns from: episodes, good and bad, whose reward says something of the policy.
+
+    How many are left out, since the machine or their task was at fault, is told.
+
+    Raises:
+        UserError: none is left, or one is no sequence of tokens.
+    """
+    faults = [find_fault(trajectory) for trajectory in trajectories]
+    counts = Counter(fault.value for fault in faults if fault)
+    if counts:
+        said = ", ".join(f"{count} {fault}" for fault, count in counts.items())
+        told = "%d of %d episodes say nothing of the policy and are left out: %s"
+        _logger.warning(told, counts.total(), len(faults), said)
+    kept = [trajectory for trajectory, fault in zip(trajectories, faults, strict=True) if fault is None]
+    if not kept:
+        raise UserError("the machine or the task was at fault in every episode: sample other ones")
+    return list(map(build_sequence, kept))
 
 
 class ValuePretraining(SupervisedStage):

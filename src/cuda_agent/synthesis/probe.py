@@ -1,18 +1,18 @@
 """Candidates tried in a sandboxed process that outlives them; a hang or a crash costs only the one."""
 
 import contextlib
-import os
 import shutil
 import tempfile
 from pathlib import Path
-from types import TracebackType
-from typing import Self, TypeVar
+from typing import TypeVar
 
+from cuda_agent.closing import Closing
 from cuda_agent.errors import InfrastructureError, ProtocolError
 from cuda_agent.judge.wired_process import KEPT_HEAP, WiredProcess
 from cuda_agent.sandbox.protocol import Sandbox
 from cuda_agent.synthesis.questions import ANSWER, Answer, Done, Failed, Question, Warm
 from cuda_agent.tasks.target import Target
+from cuda_agent.workers.cores import count_cores
 
 A = TypeVar("A", bound=Answer)
 
@@ -34,7 +34,7 @@ class ProbeError(Exception):
     """The candidate did not survive the question; the message says how it failed."""
 
 
-class Probe:
+class Probe(Closing):
     """Asks questions about one candidate after another."""
 
     def __init__(self, *, sandbox: Sandbox, target: Target, compiles: bool = False) -> None:
@@ -100,20 +100,10 @@ class Probe:
         self._stop()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def __enter__(self) -> Self:
-        """The probe itself."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """End the process."""
-        self.close()
-
     def _start(self) -> None:
         is_gpu = self._target is Target.CUDA
         # Of a GPU's task nothing is computed on the host, where as many compile as there are cores.
-        threads = 1 if is_gpu else len(os.sched_getaffinity(0))
+        threads = 1 if is_gpu else count_cores()
         scratch = Path(tempfile.mkdtemp(prefix="scratch-", dir=self._folder))
         self._process = WiredProcess(
             [_PROGRAM, self._target.value, str(threads)],

@@ -3,10 +3,8 @@
 import ast
 import difflib
 import json
-import os
 import random
 import re
-import secrets
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import Any
 import pyarrow
 import pyarrow.parquet
 
+from cuda_agent.atomic import write_aside
 from cuda_agent.config import Record
 from cuda_agent.errors import TaskError, UserError
 from cuda_agent.tasks.source import parse_task
@@ -96,14 +95,11 @@ def write_dataset(path: Path, rows: Sequence[Row]) -> None:
         [(name, kinds.get(field.annotation, texts)) for name, field in Row.model_fields.items()]  # type: ignore[arg-type]
     )
     table = pyarrow.Table.from_pylist([row.model_dump(mode="json") for row in rows], schema=schema)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        pyarrow.parquet.write_table(table, temporary, compression="zstd")
-        os.replace(temporary, path)
+        with write_aside(path) as aside:
+            pyarrow.parquet.write_table(table, aside, compression="zstd")
     except OSError as error:
         raise UserError(f"{path} cannot be written ({error.strerror}); choose another place") from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def load_tasks(place: str) -> tuple[Task, ...]:

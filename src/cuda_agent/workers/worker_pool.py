@@ -13,9 +13,8 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from types import TracebackType
-from typing import Self
 
+from cuda_agent.closing import Closing
 from cuda_agent.workers.item import Answer, Outcome, OutcomeStatus, Tier, WorkItem
 from cuda_agent.workers.queue import Errand, WaitingLine
 from cuda_agent.workers.seat import Seat
@@ -34,7 +33,7 @@ AHEAD = 4
 log = logging.getLogger(__name__)
 
 
-class WorkerPool:
+class WorkerPool(Closing):
     """A `Pool` of workers, each with a thread of this process.
 
     Use it as a context: leaving it ends every worker.
@@ -113,16 +112,6 @@ class WorkerPool:
             threads.map(lambda seat: seat[2].end(), self._seats)
         for thread in self._threads:
             thread.join()
-
-    def __enter__(self) -> Self:
-        """The pool itself."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close."""
-        self.close()
 
     def _send(self, errand: Errand, *, first: bool = False) -> None:
         """Let a step wait for its tier, or end the item where there is no worker for it."""

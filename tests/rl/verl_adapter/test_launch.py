@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from cuda_agent.agent.trajectory import StopReason
 from cuda_agent.errors import ConfigError, UserError
 from cuda_agent.rl.policy import load_critic, load_policy
 from cuda_agent.rl.verl_adapter.launch import (
@@ -74,6 +75,10 @@ def test_value_begins_with_the_policys_trunk(tmp_path: Path) -> None:
     assert all(
         (weight == critic.base_model.state_dict()[name]).all() for name, weight in trunk.state_dict().items()
     )
+    unheld = {"stop_reason": StopReason.POLICY_ERROR, "stop_detail": "InfrastructureError: no memory"}
+    failed = make_trajectories(1)[0].model_copy(update=unheld)
+    prepare_value(stage, [*make_trajectories(8), failed])
+    assert len(read_token_rows(value.train)) == 8  # nobody is taught by what the machine did
     prepare_value(stage, make_trajectories(8))  # again, as when it is resumed: the critic is the same
     again = load_critic(value.critic, device=CPU)
     assert all((weight == again.state_dict()[name]).all() for name, weight in critic.state_dict().items())

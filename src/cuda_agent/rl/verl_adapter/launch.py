@@ -4,7 +4,6 @@ A stage's folder has what it was launched with, and its checkpoints; the same la
 """
 
 import json
-import secrets
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,15 +14,16 @@ import torch
 import tyro
 
 from cuda_agent.agent.trajectory import Trajectory
+from cuda_agent.atomic import write_aside
 from cuda_agent.config import Config
 from cuda_agent.environment.elsewhere import RAY, open_pool
 from cuda_agent.errors import UserError
-from cuda_agent.rl.batch import build_sequence
 from cuda_agent.rl.checkpoint import find_network
 from cuda_agent.rl.config import RftConfig
 from cuda_agent.rl.policy import build_critic, load_policy, save_network
 from cuda_agent.rl.rft import filter_trajectories
 from cuda_agent.rl.scale import Machines, load_scale
+from cuda_agent.rl.value_pretraining import build_value_sequences
 from cuda_agent.rl.verl_adapter.dataset import count_steps
 from cuda_agent.rl.verl_adapter.episode import build_limits
 from cuda_agent.rl.verl_adapter.overrides import AGENT_NAME, Places, build_ppo_overrides, build_rft_overrides
@@ -126,7 +126,7 @@ def prepare_rft(stage: RftLaunch, trajectories: Sequence[Trajectory]) -> Launch:
 
 
 def prepare_value(stage: ValueLaunch, trajectories: Sequence[Trajectory]) -> Launch:
-    """Write all trajectories as tokens, and a critic to begin with where none is given.
+    """Write trajectories as tokens, without those at fault, and a critic to begin with where none is given.
 
     Raises:
         UserError: a trajectory is no sequence of tokens, or the policy cannot be loaded.
@@ -134,8 +134,9 @@ def prepare_value(stage: ValueLaunch, trajectories: Sequence[Trajectory]) -> Lau
     config = load_scale(stage.scale)
     folder = _lay_out(stage)
     train, policy = folder / "tokens.parquet", _find(stage.policy, "actor")
-    count_steps(len(trajectories), config.value.batch)
-    write_token_rows(train, [build_sequence(trajectory) for trajectory in trajectories])
+    sequences = build_value_sequences(trajectories)
+    count_steps(len(sequences), config.value.batch)
+    write_token_rows(train, sequences)
     value = ValueStage(
         critic=_find(stage.critic, "critic") if stage.critic else _lay_critic(folder, policy),
         tokenizer=policy,
@@ -196,11 +197,11 @@ def _find(place: str, name: str) -> str:
 
 def _lay_critic(folder: Path, policy: str) -> str:
     """A critic with the policy's trunk; one that is there already is taken."""
-    critic, fresh = folder / "critic", folder / f"critic.{secrets.token_hex(4)}"
+    critic = folder / "critic"
     if not critic.exists():
         trunk = load_policy(policy, device=torch.device("cpu")).model
-        save_network(build_critic(trunk, seed=0), fresh)
-        fresh.rename(critic)
+        with write_aside(critic) as aside:
+            save_network(build_critic(trunk, seed=0), aside)
     return str(critic)
 
 

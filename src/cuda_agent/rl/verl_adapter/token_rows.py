@@ -1,12 +1,12 @@
 """Sampled trajectories as a parquet file of exact tokens: what policy and critic learn from before PPO."""
 
-import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow
 import pyarrow.parquet
 
+from cuda_agent.atomic import write_aside
 from cuda_agent.errors import UserError
 from cuda_agent.rl.batch import TokenSequence
 
@@ -47,14 +47,11 @@ def write_table(path: Path, table: pyarrow.Table) -> None:
     Raises:
         UserError: the place cannot be written.
     """
-    fresh = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     try:
-        pyarrow.parquet.write_table(table, fresh)
-        fresh.replace(path)
+        with write_aside(path) as aside:
+            pyarrow.parquet.write_table(table, aside)
     except OSError as error:
         raise UserError(f"{path} cannot be written: {error.strerror}; give another place") from error
-    finally:
-        fresh.unlink(missing_ok=True)
 
 
 def read_token_rows(path: Path) -> tuple[TokenSequence, ...]:
