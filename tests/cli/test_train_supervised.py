@@ -15,9 +15,11 @@ from cuda_agent.cli.train_supervised import (
 from cuda_agent.errors import UserError
 from cuda_agent.llm.chat import Message, Role
 from cuda_agent.rl.batch import TokenSequence
-from cuda_agent.rl.config import MICRO_SCRATCH
+from cuda_agent.rl.config import ScratchConfig
 from tests.rl.test_slips import KERNELS, MODEL, build_episode
 from tests.rl.toy import build_policy
+
+SMALL = ScratchConfig(layers=2, hidden=32, heads=2, intermediate=64, window_tokens=1024)
 
 
 def test_episodes_longer_than_the_window_are_left_out_and_told(capsys: pytest.CaptureFixture[str]) -> None:
@@ -37,7 +39,7 @@ def test_slips_are_shown_beside_what_the_expert_wrote(tmp_path: Path) -> None:
     episode = build_episode(model=MODEL, kernels=KERNELS).model_copy(update={"prompt": prompt})
     (tmp_path / TRAJECTORIES).write_text(f"{episode.model_dump_json()}\n")
     options = ImitateOptions(
-        data=(tmp_path,), vocabulary=512, scratch=MICRO_SCRATCH, batch=64, micro_batch=64, device="cpu"
+        data=(tmp_path,), vocabulary=512, scratch=SMALL, batch=64, micro_batch=64, device="cpu"
     )
     alone = build_imitation(options).take_step(0).metrics["train/tokens"]
     beside = build_imitation(options.replace(slips=True)).take_step(0).metrics["train/tokens"]
