@@ -245,10 +245,10 @@ def check_units(source: Source) -> Iterator[Violation]:
 WALL_CLOCKS = {"time.time", "time.time_ns", "time.ctime", "time.localtime", "time.gmtime"}
 CALENDARS = {"now", "utcnow", "today"}
 WALL_CLOCK_FILES = {
-    "environment/build_cache.py": "ages of files, which the file system dates by that clock",
     "judge/baseline.py": "the date of a measurement that is kept",
     "llm/http.py": "a date that an endpoint wants to be left alone until",
     "rundir.py": "the date in a folder's name",
+    "eviction.py": "ages of files, which the file system dates by that clock",
 }
 """Who may look at the clock on the wall, which others set, and what for."""
 

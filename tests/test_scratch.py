@@ -1,6 +1,8 @@
 """Temporary files go with their owner, however it ends, and never with anybody else."""
 
 import os
+import re
+import stat
 import subprocess
 import sys
 import tempfile
@@ -9,7 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from cuda_agent.scratch import PREFIX, Scratch, keep_scratch, remove_tree, sweep_scratch
+from cuda_agent.scratch import (
+    PREFIX,
+    Scratch,
+    keep_scratch,
+    remove_tree,
+    sweep_scratch,
+    temporary_folder,
+)
+from tests.deep_folders import make_deep, make_shut
 
 OWNER = """
 import sys, tempfile, time
@@ -99,3 +109,51 @@ def test_a_folder_deeper_than_the_stack_is_removed(tmp_path: Path, levels: int) 
     remove_tree(top)
     assert not top.exists()
     remove_tree(top)
+
+
+def test_folders_that_are_shut_are_removed(tmp_path: Path) -> None:
+    make_shut(tmp_path / "top")
+    remove_tree(tmp_path / "top")
+    assert not (tmp_path / "top").exists()
+
+
+def test_a_hundred_thousand_files_are_removed(tmp_path: Path) -> None:
+    with temporary_folder("many-") as folder:
+        for number in range(100):
+            (folder / str(number)).mkdir()
+            for name in range(1000):
+                os.close(os.open(f"{folder}/{number}/{name}", os.O_CREAT))
+    assert not folder.exists()
+
+
+def test_a_link_out_of_the_folder_is_removed_and_not_followed(tmp_path: Path) -> None:
+    secret, top = tmp_path / "secret", tmp_path / "top"
+    secret.mkdir(mode=0o500)
+    make_shut(top)
+    make_deep(top, 1200)
+    (top / "link").symlink_to(secret)
+    remove_tree(top)
+    assert not top.exists()
+    assert stat.S_IMODE(secret.stat().st_mode) == 0o500
+
+
+# Rooms in which submissions, tasks and models leave files, and what lies in their own folders alone.
+ROOMS = ("judge", "sandbox", "environment", "agent", "workers", "synthesis", "bench", "expert")
+OWN = {
+    "environment/doctor.py",
+    "environment/export.py",
+    "environment/skills.py",
+    "sandbox/build.py",
+    "sandbox/selftest.py",
+}
+
+
+def test_what_others_leave_is_removed_and_walked_through_in_one_way() -> None:
+    package = Path(__file__).resolve().parents[1] / "src" / "cuda_agent"
+    found = {
+        path.relative_to(package).as_posix()
+        for room in ROOMS
+        for path in (package / room).rglob("*.py")
+        if re.search(r"\b(rmtree|TemporaryDirectory|fwalk)\(", path.read_text(encoding="utf-8"))
+    }
+    assert found == OWN

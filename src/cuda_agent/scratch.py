@@ -64,6 +64,16 @@ def keep_scratch() -> Iterator[Path]:
         scratch.close()
 
 
+@contextmanager
+def temporary_folder(prefix: str) -> Iterator[Path]:
+    """A new folder that others' programs may fill, removed afterwards whatever they left in it."""
+    folder = Path(tempfile.mkdtemp(prefix=prefix))
+    try:
+        yield folder
+    finally:
+        remove_tree(folder)
+
+
 def sweep_scratch(place: Path) -> None:
     """Remove our user's scratch folders in `place` that nobody holds."""
     for path in place.glob(f"{PREFIX}*"):
@@ -76,12 +86,14 @@ def sweep_scratch(place: Path) -> None:
 def remove_tree(folder: Path) -> None:
     """Remove a folder with all that others' programs left in it, as far as our user may.
 
-    Folders a thousand deep exhaust Python's stack or our descriptors, but not those of `rm`.
+    Folders a thousand deep exhaust Python's stack or our descriptors, but not those of `rm`; and what our
+    user owns may be shut, so it is opened first.
     """
     with suppress(RecursionError):
         shutil.rmtree(folder, ignore_errors=True)
-    if folder.exists():
-        subprocess.run(["rm", "-rf", "--", str(folder)], stderr=subprocess.DEVNULL, check=False)
+    for command in (["chmod", "-R", "u+rwX"], ["rm", "-rf"]):
+        if folder.exists():
+            subprocess.run([*command, "--", str(folder)], stderr=subprocess.DEVNULL, check=False)
 
 
 def _lock_folder(path: Path, way: int) -> int | None:

@@ -1,12 +1,15 @@
 """A workspace is laid whole, and its files are safe to touch from outside."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from cuda_agent.environment.workspace import MAX_TEXT_BYTES, Workspace, WorkspaceError, lay_workspace
+from cuda_agent.scratch import remove_tree
 from cuda_agent.tasks.target import Target
 from cuda_agent.tasks.task import Task
+from tests.deep_folders import make_deep
 
 
 @pytest.fixture
@@ -60,6 +63,20 @@ def test_links_are_neither_followed_nor_listed(workspace: Workspace) -> None:
     assert "link" not in workspace.list_files()
     with pytest.raises(WorkspaceError, match="link"):
         workspace.read_text("link")
+
+
+def test_folders_deeper_than_the_stack_are_listed(workspace: Workspace) -> None:
+    make_deep(workspace.root / "kernels", 1200)
+    assert any(path.endswith("/a/file") for path in workspace.list_files())
+    remove_tree(workspace.root / "kernels")
+
+
+def test_a_flood_of_files_is_listed_up_to_a_limit(workspace: Workspace) -> None:
+    for number in range(20):
+        (workspace.root / "kernels" / str(number)).mkdir()
+        for name in range(1000):
+            os.close(os.open(f"{workspace.root}/kernels/{number}/{name}", os.O_CREAT))
+    assert len(workspace.list_files()) == 1000
 
 
 def test_binary_and_giant_files_are_explained(workspace: Workspace) -> None:

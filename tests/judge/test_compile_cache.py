@@ -2,6 +2,7 @@
 
 import os
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from cuda_agent.judge import compile_cache
 from cuda_agent.judge.compile_cache import find_compile_cache, keep_compiled, lend_compiled
 from cuda_agent.scratch import remove_tree
 from cuda_agent.tasks.task import Task
+from tests.deep_folders import make_deep
 from tests.full_disk import full_disk
 
 
@@ -73,18 +75,6 @@ def test_more_than_fits_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         (made / name).write_bytes(bytes(40))
         keep_compiled(tiny_task, made)
     assert len(list(find_compile_cache(tiny_task).iterdir())) == 2
-
-
-def make_deep(folder: Path, levels: int) -> None:
-    """A file below so many folders that no path names it."""
-    at = os.open(folder, os.O_RDONLY)
-    for _ in range(levels):
-        os.mkdir("a", dir_fd=at)
-        below = os.open("a", os.O_RDONLY, dir_fd=at)
-        os.close(at)
-        at = below
-    os.close(os.open("file", os.O_CREAT | os.O_WRONLY, dir_fd=at))
-    os.close(at)
 
 
 @pytest.mark.parametrize("levels", [20, 1200, 3000])
@@ -198,3 +188,44 @@ def test_what_cannot_be_read_is_built_anew(
     (kept / "a").chmod(0)
     lend_compiled(tiny_task, lent)
     assert os.listdir(lent) == ["b"]
+
+
+def test_over_all_tasks_so_many_bytes_are_kept_of_those_last_met(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(compile_cache, "LIMIT_BYTES", 250)
+    made, lent = tmp_path / "made", tmp_path / "lent"
+    for folder in (made, lent):
+        folder.mkdir()
+    (made / "kernel").write_bytes(bytes(100))
+    tasks = [Task(name=f"t{number}", source=f"# {number}") for number in range(3)]
+    for age, task in enumerate(tasks[:2]):
+        keep_compiled(task, made)
+        os.utime(find_compile_cache(task), (age, age))
+    lend_compiled(tasks[0], lent)
+    keep_compiled(tasks[2], made)
+    kept = [task for task in tasks if (find_compile_cache(task) / "kernel").exists()]
+    assert kept == [tasks[0], tasks[2]]
+
+
+def test_what_is_evicted_while_it_is_kept_or_lent_is_built_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(compile_cache, "LIMIT_BYTES", 2_000)
+    made = tmp_path / "made"
+    made.mkdir()
+    for number in range(20):
+        (made / f"kernel{number}").write_bytes(bytes(40))
+
+    def keep_and_lend(number: int) -> int:
+        task = Task(name="t", source=f"# {number % 5}")
+        lent = tmp_path / f"lent{number}"
+        lent.mkdir()
+        keep_compiled(task, made)
+        lend_compiled(task, lent)
+        return len([path for path in lent.iterdir() if path.stat().st_size not in (0, 40)])
+
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(keep_and_lend, range(40))) == {0}

@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
@@ -95,7 +94,7 @@ def test_nothing_is_started_behind_a_closed_door(sandbox: Sandbox) -> None:
     threads = [threading.Thread(target=stock.refill) for _ in range(3)]
     for thread in threads:
         thread.start()
-    folder = Path(stock._folder.name)
+    folder = stock._folder
     stock.close()
     for thread in threads:
         thread.join()

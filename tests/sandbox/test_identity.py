@@ -18,6 +18,9 @@ from cuda_agent.sandbox.identity import (
     is_us,
 )
 from cuda_agent.sandbox.protocol import Mount, Sandbox
+from cuda_agent.scratch import remove_tree
+from cuda_agent.walk import walk_folders
+from tests.deep_folders import make_deep
 from tests.sandbox.conftest import MakeCommand
 
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to change owners")
@@ -84,6 +87,35 @@ def test_setuid_bits_are_dropped_and_other_bits_kept(tmp_path: Path) -> None:
     assert stat.S_IMODE(program.stat().st_mode) == 0o6755
     drop_setuid([Mount(path=tmp_path, writable=True)])
     assert stat.S_IMODE(program.stat().st_mode) == 0o755
+
+
+@pytest.mark.parametrize("levels", [1200, 3000])
+def test_a_workspace_deeper_than_the_stack_is_looked_through(tmp_path: Path, levels: int) -> None:
+    top = tmp_path / "top"
+    top.mkdir()
+    make_deep(top, levels)
+    mounts = [Mount(path=top, writable=True)]
+    *_, deepest = walk_folders(top)
+    drop_setuid(mounts)
+    if os.geteuid() == 0:
+        claim_mounts(mounts, SOMEONE)
+        owners = [os.fstat(visit.fd).st_uid for visit in walk_folders(top)]
+        assert owners == [SOMEONE.uid] * (levels + 1)
+    assert deepest.names == ["file"]
+    remove_tree(top)
+
+
+def test_setuid_bits_are_dropped_in_the_deepest_folder(tmp_path: Path) -> None:
+    top = tmp_path / "top"
+    top.mkdir()
+    make_deep(top, 1200)
+    for visit in walk_folders(top):
+        for name in visit.names:
+            os.chmod(name, 0o6755, dir_fd=visit.fd)
+    drop_setuid([Mount(path=top, writable=True)])
+    modes = [os.stat(name, dir_fd=visit.fd).st_mode for visit in walk_folders(top) for name in visit.names]
+    assert [stat.S_IMODE(mode) for mode in modes] == [0o755]
+    remove_tree(top)
 
 
 def test_who_is_us() -> None:

@@ -1,7 +1,6 @@
 """Looks at a suite's tasks in sandboxed processes that outlive them; a crash costs only the one."""
 
 import os
-import shutil
 import tempfile
 import time
 from collections.abc import Generator, Iterator, Sequence
@@ -19,6 +18,7 @@ from cuda_agent.errors import ProtocolError
 from cuda_agent.judge.gate import find_fault
 from cuda_agent.judge.wired_process import KEPT_HEAP, WiredProcess
 from cuda_agent.sandbox.protocol import Sandbox
+from cuda_agent.scratch import remove_tree
 from cuda_agent.tasks.target import Target
 from cuda_agent.workers.cores import count_cores
 
@@ -66,7 +66,7 @@ class Surveyor(Closing):
     def close(self) -> None:
         """End the process and remove its folder."""
         self._stop()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        remove_tree(self._folder)
 
     def _start(self) -> WiredProcess:
         self._process = WiredProcess(

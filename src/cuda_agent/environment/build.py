@@ -25,6 +25,7 @@ from cuda_agent.environment.submission import Submission
 from cuda_agent.environment.symbols import check_symbols, list_functions
 from cuda_agent.errors import InfrastructureError
 from cuda_agent.sandbox.protocol import Command, Completed, Limits, Mount, Sandbox
+from cuda_agent.scratch import temporary_folder
 from cuda_agent.tasks.target import Target
 from cuda_agent.workers.cores import count_jobs
 
@@ -100,12 +101,9 @@ def build_submission(
         return _refuse_nothing(target), None
     compilers = find_compilers(target, needs_torch=submission.needs_torch)
     libraries = compilers.find_libraries(submission.files[unit] for unit in submission.files)
-    with (
-        _room_to_build(units) as lacks_room,
-        tempfile.TemporaryDirectory(prefix="build-", ignore_cleanup_errors=True) as temporary,
-    ):
+    with _room_to_build(units) as lacks_room, temporary_folder("build-") as temporary:
         workshop = _Workshop(
-            folder=_lay_build(submission, Path(temporary)),
+            folder=_lay_build(submission, temporary),
             sources=submission.files,
             compilers=compilers,
             sandbox=sandbox,

@@ -4,15 +4,13 @@ An entry is a folder named by a digest over everything that a build depends on: 
 compilers, their flags and headers, this processor, and the checks on what comes out. It is written aside
 and renamed into place, so that a build that is killed half-way leaves no entry, and two that build the same
 at once do not meet; there is no lock that could go stale. The library's own digest is kept beside it: an
-entry that does not fit it is removed and built anew. The oldest entries go when there are too many bytes.
+entry that does not fit it is removed and built anew. The entries longest unused go when there are too many
+bytes (eviction.py).
 """
 
 import hashlib
-import os
-import shutil
 import subprocess
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -25,7 +23,9 @@ from cuda_agent.environment.build import LIBRARY, build_submission
 from cuda_agent.environment.compilers import Compilers, find_compilers
 from cuda_agent.environment.result import BuildResult, BuildStatus
 from cuda_agent.environment.submission import MODEL_FILE, Submission
+from cuda_agent.eviction import make_room, touch_entry
 from cuda_agent.sandbox.protocol import Sandbox
+from cuda_agent.scratch import remove_tree
 from cuda_agent.tasks.target import Target
 
 ENTRY = "entry.json"
@@ -39,8 +39,6 @@ LASTING = (
 )
 """How a build ends that would end so again; memory, time and room may be there the next time."""
 LIMIT_BYTES = 4 << 30
-_SWEEP_S = 600.0
-_ABANDONED_S = 3600.0
 
 
 class Entry(Record):
@@ -84,16 +82,16 @@ class BuildCache:
         try:
             entry = Entry.model_validate_json((place / ENTRY).read_bytes())
             content = (place / LIBRARY).read_bytes() if entry.sha256 else b""
-            os.utime(place)
+            touch_entry(place)
         except FileNotFoundError:
             return None
         except (OSError, ValidationError):
-            shutil.rmtree(place, ignore_errors=True)
+            remove_tree(place)
             return None
         if not entry.sha256:
             return entry.result, None
         if hashlib.sha256(content).hexdigest() != entry.sha256:
-            shutil.rmtree(place, ignore_errors=True)
+            remove_tree(place)
             return None
         folder.mkdir(parents=True, exist_ok=True)
         (folder / LIBRARY).write_bytes(content)
@@ -101,36 +99,15 @@ class BuildCache:
 
     def _keep(self, key: str, result: BuildResult, *, library: Path | None) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
+        content = library.read_bytes() if library else b""
         # Refused where another process was first.
         with suppress(OSError), write_aside(self._folder / key) as aside:
             aside.mkdir(mode=0o700)
-            content = library.read_bytes() if library else b""
             if library:
                 (aside / LIBRARY).write_bytes(content)
             sha = hashlib.sha256(content).hexdigest() if library else ""
             (aside / ENTRY).write_text(Entry(result=result, sha256=sha).model_dump_json())
-        self._sweep()
-
-    def _sweep(self) -> None:
-        """Now and then, remove what was abandoned, and the entries longest unused beyond the limit."""
-        stamp = self._folder / "swept"
-        with suppress(FileNotFoundError):
-            # A stamp of the future was set before the clock was: it says nothing.
-            if 0.0 <= time.time() - stamp.stat().st_mtime < _SWEEP_S:
-                return
-        stamp.touch()
-        left_bytes = self._limit_bytes
-        for place, used_s, nbytes in sorted(self._list_entries(), key=lambda entry: -entry[1]):
-            left_bytes -= nbytes
-            is_abandoned = place.name.startswith(".") and time.time() - used_s > _ABANDONED_S
-            if left_bytes < 0 or is_abandoned:
-                shutil.rmtree(place, ignore_errors=True)
-
-    def _list_entries(self) -> Iterator[tuple[Path, float, int]]:
-        for place in self._folder.iterdir():
-            with suppress(OSError):
-                if place.is_dir():
-                    yield place, place.stat().st_mtime, sum(file.stat().st_size for file in place.iterdir())
+        make_room(self._folder, added_bytes=len(content), limit_bytes=self._limit_bytes)
 
 
 def find_build_cache() -> BuildCache:

@@ -1,7 +1,6 @@
 """What an agent acts in: a workspace, the judge behind its commands, and a record of what it submits."""
 
 import logging
-import tempfile
 import threading
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from cuda_agent.judge.judge import Judge
 from cuda_agent.judge.policy import JudgePolicy
 from cuda_agent.printable import make_lines_printable
 from cuda_agent.sandbox.protocol import Command, Mount, Sandbox
+from cuda_agent.scratch import temporary_folder
 from cuda_agent.tasks.target import Target
 from cuda_agent.tasks.task import Task
 
@@ -90,8 +90,7 @@ class Environment:
     def __enter__(self) -> Self:
         """Lay the workspace and start listening to its commands."""
         with ExitStack() as stack:
-            temporary = tempfile.TemporaryDirectory(prefix="agent-", ignore_cleanup_errors=True)
-            place = Path(stack.enter_context(temporary)).resolve()
+            place = stack.enter_context(temporary_folder("agent-")).resolve()
             # Other users' processes must be able to pass through to what is mounted for them.
             place.chmod(0o711)
             self._workspace = lay_workspace(

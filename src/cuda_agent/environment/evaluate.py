@@ -1,6 +1,5 @@
 """From a submission to an Evaluation: rules, build, verify, profile, up to the first that fails."""
 
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from cuda_agent.judge.result import ProfileResult, TaskResult, VerifyResult
 from cuda_agent.judge.stock import Stock
 from cuda_agent.judge.stopwatch import Stopwatch
 from cuda_agent.sandbox.protocol import Sandbox
+from cuda_agent.scratch import temporary_folder
 from cuda_agent.tasks.target import Target
 from cuda_agent.tasks.task import Task
 
@@ -71,8 +71,8 @@ def evaluate(
         ToolchainError: this machine lacks a compiler for the target.
         InfrastructureError: the judge could not start its processes.
     """
-    with tempfile.TemporaryDirectory(prefix="artifact-", ignore_cleanup_errors=True) as folder:
-        course = _Course(unfold_foreign(submission), setting, folder=Path(folder), on_stage=on_stage)
+    with temporary_folder("artifact-") as folder:
+        course = _Course(unfold_foreign(submission), setting, folder=folder, on_stage=on_stage)
         examines = until not in (Stage.RULES, Stage.BUILD)
         if examines:
             judge.prewarm(profiles=until is Stage.PROFILE)

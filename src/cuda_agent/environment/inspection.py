@@ -6,7 +6,6 @@ this machine lacks is a clear answer, and no failure of the submission.
 
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -32,6 +31,7 @@ from cuda_agent.environment.toolchain import find_cuda_home
 from cuda_agent.environment.workspace import TASK_FILE
 from cuda_agent.errors import ToolchainError, UserError
 from cuda_agent.sandbox.protocol import Command, Completed, Limits, Mount
+from cuda_agent.scratch import temporary_folder
 from cuda_agent.tasks.target import Target
 
 CALLS = 20
@@ -141,9 +141,9 @@ def inspect(what: Inspection, submission: Submission, *, setting: Setting) -> In
     ways = WAYS[setting.target]
     if what not in ways:
         raise UserError(f"{what.value} is not for {setting.target.value}; there are: {', '.join(ways)}")
-    with tempfile.TemporaryDirectory(prefix="inspect-", ignore_cleanup_errors=True) as temporary:
-        Path(temporary).chmod(0o711)
-        folder = Path(temporary).resolve() / "bench"
+    with temporary_folder("inspect-") as temporary:
+        temporary.chmod(0o711)
+        folder = temporary.resolve() / "bench"
         return ways[what](Bench(folder, submission, setting=setting))
 
 

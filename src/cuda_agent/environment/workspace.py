@@ -6,11 +6,12 @@ access goes through `beneath`. Errors are sentences for the model that asked.
 
 import errno
 import os
+import stat
+from contextlib import suppress
 from pathlib import Path
 
 from cuda_agent.environment.beneath import (
     NotBeneathError,
-    open_folder_beneath,
     read_file_beneath,
     split_beneath,
     write_file_beneath,
@@ -21,6 +22,7 @@ from cuda_agent.errors import UserError
 from cuda_agent.sandbox.protocol import Mount
 from cuda_agent.tasks.target import Target
 from cuda_agent.tasks.task import Task
+from cuda_agent.walk import walk_folders
 
 TASK_FILE = "model.py"
 READ_ONLY = (SKILL_FILE, REFERENCES, EXAMPLES, TASK_FILE)
@@ -93,21 +95,25 @@ class Workspace:
     def list_files(self) -> tuple[str, ...]:
         """Paths of regular files, sorted, at most 1000; hidden ones and links are left out."""
         found: list[str] = []
-        with open_folder_beneath(self.root, ()) as root:
-            for folder, folders, files, _ in os.fwalk(".", dir_fd=root, follow_symlinks=False):
-                folders[:] = sorted(name for name in folders if not name.startswith(HIDDEN))
-                for name in files:
-                    path = os.path.normpath(os.path.join(folder, name))
-                    if not name.startswith(HIDDEN) and not os.path.islink(self.root / path):
-                        found.append(path)
-                if len(found) >= MAX_LISTED:
-                    break
+        for visit in walk_folders(self.root):
+            visit.folders[:] = sorted(name for name in visit.folders if not name.startswith(HIDDEN))
+            for name in visit.names:
+                if not name.startswith(HIDDEN) and _is_plain(name, visit.fd):
+                    found.append(os.path.join(visit.path, name))
+            if len(found) >= MAX_LISTED:
+                break
         return tuple(sorted(found)[:MAX_LISTED])
 
     def _relate(self, path: str) -> str:
         """A path relative to the root; models often give the whole path that their shell shows."""
         absolute = f"{self.root}/"
         return path.removeprefix(absolute) if path.startswith(absolute) else path
+
+
+def _is_plain(name: str, folder: int) -> bool:
+    with suppress(OSError):
+        return stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+    return False
 
 
 def _explain(path: str, error: OSError) -> str:

@@ -1,7 +1,6 @@
 """Everything the expert finds out about a task before it writes the first file."""
 
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from cuda_agent.expert.rewrite import rewrite_graph
 from cuda_agent.expert.template import TEMPLATES
 from cuda_agent.judge.policy import Precision
 from cuda_agent.sandbox.protocol import Command, Limits, Mount, Sandbox
+from cuda_agent.scratch import temporary_folder
 from cuda_agent.tasks.target import Target
 from cuda_agent.workers.cores import count_cores
 
@@ -122,11 +122,11 @@ def run_trace(sandbox: Sandbox, source: str, *, target: Target) -> Graph:
     }
     if target is Target.CPU:
         env["CUDA_VISIBLE_DEVICES"] = ""
-    with tempfile.TemporaryDirectory(prefix="cuda-agent-trace-") as folder:
+    with temporary_folder("cuda-agent-trace-") as folder:
         command = Command(
             argv=(sys.executable, "-m", "cuda_agent.expert.trace"),
-            cwd=Path(folder),
-            mounts=(Mount(path=Path(folder), writable=True),),
+            cwd=folder,
+            mounts=(Mount(path=folder, writable=True),),
             env=env,
             gpu=target is Target.CUDA,
             limits=TRACE_LIMITS,

@@ -3,7 +3,8 @@
 A process starts before its task is known, so it has a folder of its own: what is kept is copied there when
 the task is opened, and what is new is copied back when the process has ended. Those files are the work of
 the task's program, which nobody trusts: plain files alone are taken, no links, only so many, so large and
-so deep. No process of another task ever sees them.
+so deep. No process of another task ever sees them. Over all tasks so many bytes are kept, those of the tasks
+that were last met.
 """
 
 import os
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from cuda_agent.config import find_cache
 from cuda_agent.errors import InfrastructureError
+from cuda_agent.eviction import make_room, touch_entry
 from cuda_agent.tasks.task import Task
 
 MAX_BYTES = 256 << 20
@@ -26,6 +28,8 @@ MAX_DEPTH = 16
 """Of folders within each other; torch.compile needs four."""
 _MAX_ENTRIES = 10 * MAX_FILES
 """After so many files and folders nobody looks further."""
+LIMIT_BYTES = 4 << 30
+"""Of all tasks."""
 
 
 def find_compile_cache(task: Task) -> Path:
@@ -51,24 +55,32 @@ def lend_compiled(task: Task, folder: Path) -> None:
     Raises:
         InfrastructureError: there is no place where it could be kept.
     """
-    _copy_new(find_compile_cache(task), folder)
+    kept = find_compile_cache(task)
+    touch_entry(kept)
+    _copy_new(kept, folder)
     for path in folder.rglob("*"):
         path.chmod(0o777 if path.is_dir() else 0o666)
 
 
 def keep_compiled(task: Task, folder: Path) -> None:
     """Copy what a process that has ended built; what does not fit on the disk is not kept."""
-    with suppress(InfrastructureError):
-        _copy_new(folder, find_compile_cache(task))
+    with suppress(InfrastructureError, OSError):
+        kept = find_compile_cache(task)
+        added_bytes = _copy_new(folder, kept)
+        touch_entry(kept)
+        make_room(kept.parent, added_bytes=added_bytes, limit_bytes=LIMIT_BYTES)
 
 
-def _copy_new(source: Path, target: Path) -> None:
+def _copy_new(source: Path, target: Path) -> int:
+    """Copy what is not there yet, as far as it may be, and say how many bytes that took."""
     held = set(_list_files(target))
     left_bytes = MAX_BYTES - sum(_measure_bytes(target / relative) for relative in held)
+    before_bytes = left_bytes
     new = sorted(set(_list_files(source)) - held)
     for relative in new[: max(MAX_FILES - len(held), 0)]:
         with suppress(OSError):
             left_bytes -= _copy(source / relative, target / relative, at_most_bytes=left_bytes)
+    return before_bytes - left_bytes
 
 
 def _copy(file: Path, place: Path, *, at_most_bytes: int) -> int:

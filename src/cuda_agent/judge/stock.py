@@ -15,6 +15,7 @@ from cuda_agent.judge.policy import Precision
 from cuda_agent.judge.process import ChildProcess, count_threads
 from cuda_agent.judge.protocol import Prepare
 from cuda_agent.sandbox.protocol import Sandbox
+from cuda_agent.scratch import remove_tree
 from cuda_agent.tasks.target import Target
 
 _RUNNER = "cuda_agent.judge.runner"
@@ -35,7 +36,7 @@ class Stock(Closing):
         """How its processes are made ready."""
         self.sandbox = sandbox
         """How they are contained."""
-        self._folder = tempfile.TemporaryDirectory(prefix="judge-", ignore_cleanup_errors=True)
+        self._folder = Path(tempfile.mkdtemp(prefix="judge-"))
         self._wanted = {_RUNNER: runners, _REFERENCE: references}
         self._waiting: dict[str, list[ChildProcess]] = {_RUNNER: [], _REFERENCE: []}
         self._leaving: list[Ahead] = []
@@ -78,7 +79,7 @@ class Stock(Closing):
                     waiting.pop().close()
         for leaving in self._leaving:
             leaving.abandon(timeout_s=_END_TIMEOUT_S)
-        self._folder.cleanup()
+        remove_tree(self._folder)
 
     def _take(self, program: str) -> ChildProcess:
         """The one that was started first and still lives; with many cores another takes its place at once."""
@@ -98,7 +99,7 @@ class Stock(Closing):
             program,
             sandbox=self.sandbox,
             target=self.prepare.target,
-            folder=Path(self._folder.name),
+            folder=self._folder,
             compiles=program == _REFERENCE,
         )
         child.send(self.prepare)

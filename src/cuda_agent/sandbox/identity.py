@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cuda_agent.sandbox.protocol import Mount
+from cuda_agent.walk import walk_folders
 
 ID_RANGES = (range(0x7000_0000, 0x7100_0000), range(60_578, 61_184))
 """Ids that no distribution assigns; the second for containers that map only 16 bits. The first id of a
@@ -74,11 +75,16 @@ def drop_setuid(mounts: Sequence[Mount]) -> None:
     for mount in mounts:
         if not (mount.writable and mount.path.is_dir()):
             continue
-        for _, _, names, folder_fd in os.fwalk(mount.path, onerror=_ignore):
-            for name in names:
-                mode = os.stat(name, dir_fd=folder_fd, follow_symlinks=False).st_mode
-                if stat.S_ISREG(mode) and mode & (stat.S_ISUID | stat.S_ISGID):
-                    os.chmod(name, stat.S_IMODE(mode) & 0o1777, dir_fd=folder_fd)
+        for visit in walk_folders(mount.path):
+            for name in visit.names:
+                with suppress(FileNotFoundError):  # another command may run on the mount
+                    _drop_setuid(name, visit.fd)
+
+
+def _drop_setuid(name: str, folder_fd: int) -> None:
+    mode = os.stat(name, dir_fd=folder_fd, follow_symlinks=False).st_mode
+    if stat.S_ISREG(mode) and mode & (stat.S_ISUID | stat.S_ISGID):
+        os.chmod(name, stat.S_IMODE(mode) & 0o1777, dir_fd=folder_fd)
 
 
 def _is_mapped(ids: range) -> bool:
@@ -95,11 +101,11 @@ def _claim_tree(path: Path, identity: Identity) -> None:
     _claim(str(path), identity, folder_fd=None)
     if path.is_symlink() or not path.is_dir():
         return
-    for _, folders, names, folder_fd in os.fwalk(path, onerror=_ignore):
-        for name in (*folders, *names):
+    for visit in walk_folders(path):
+        for name in (*visit.folders, *visit.names):
             # A command that already runs on the mount may remove its files meanwhile.
             with suppress(FileNotFoundError):
-                _claim(name, identity, folder_fd=folder_fd)
+                _claim(name, identity, folder_fd=visit.fd)
 
 
 def _claim(name: str, identity: Identity, *, folder_fd: int | None) -> None:
@@ -119,7 +125,3 @@ def _open_to_group(path: Path, identity: Identity) -> None:
         return
     os.chown(path, -1, identity.gid)
     path.chmod(stat.S_IMODE(status.st_mode) | needed << 3)
-
-
-def _ignore(_error: OSError) -> None:
-    """A folder that vanished or cannot be entered has nothing to hand over."""

@@ -10,6 +10,7 @@ from cuda_agent.closing import Closing
 from cuda_agent.errors import InfrastructureError, ProtocolError
 from cuda_agent.judge.wired_process import KEPT_HEAP, WiredProcess
 from cuda_agent.sandbox.protocol import Sandbox
+from cuda_agent.scratch import remove_tree
 from cuda_agent.synthesis.questions import ANSWER, Answer, Done, Failed, Question, Warm
 from cuda_agent.tasks.target import Target
 from cuda_agent.workers.cores import count_cores
@@ -98,7 +99,7 @@ class Probe(Closing):
         """End the process, whoever waits for it, and remove its folder."""
         self._is_closed = True
         self._stop()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        remove_tree(self._folder)
 
     def _start(self) -> None:
         is_gpu = self._target is Target.CUDA
@@ -121,4 +122,4 @@ class Probe(Closing):
         self._process = None
         for folder in self._folder.iterdir():
             with contextlib.suppress(OSError):
-                shutil.rmtree(folder) if folder.is_dir() else folder.unlink()
+                remove_tree(folder) if folder.is_dir() else folder.unlink()

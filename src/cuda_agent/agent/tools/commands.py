@@ -3,7 +3,6 @@
 import dataclasses
 import os
 import select
-import tempfile
 import threading
 import time
 from contextlib import ExitStack
@@ -16,6 +15,7 @@ from cuda_agent.environment.pause import Company
 from cuda_agent.errors import InfrastructureError
 from cuda_agent.sandbox.capture import BoundedOutput
 from cuda_agent.sandbox.protocol import Command, Running, Sandbox
+from cuda_agent.scratch import temporary_folder
 
 KEPT_BYTES = 4 << 20
 """How much of one command's output is read; of a longer one the middle is left out."""
@@ -108,8 +108,7 @@ class Commands:
 
     def __enter__(self) -> Self:
         """Make room for what they print."""
-        folder = tempfile.TemporaryDirectory(prefix="commands-", ignore_cleanup_errors=True)
-        self._folder = Path(self._stack.enter_context(folder))
+        self._folder = self._stack.enter_context(temporary_folder("commands-"))
         return self
 
     def __exit__(
