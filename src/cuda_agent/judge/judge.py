@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from cuda_agent.closing import Closing
+from cuda_agent.errors import InfrastructureError
 from cuda_agent.judge.ahead import Ahead
 from cuda_agent.judge.baseline import KeptBaseline
 from cuda_agent.judge.lease import Lease, name_device
@@ -121,14 +122,13 @@ class Judge(Closing):
         result = self._check_room()
         if not result.is_judged:
             return _describe_refusal(result), None
-        runner = self._examined = self._stock.take_runner()
         try:
-            with watch.time("start"):
-                receive_prepared(runner)
-            if profile:
-                with watch.time("baseline"):
-                    self._ensure_baseline()
-            verified, profiled = self._examine_on(runner, artifact, profile=profile, watch=watch)
+            runner, threads_before = self._load(artifact, profile=profile, watch=watch)
+        except ChildError as error:
+            return describe_failure(error, "load"), None
+        try:
+            session = self._open_session(runner, threads_before)
+            verified, profiled = self._examine_in(session, profile=profile, watch=watch)
         finally:
             self._stock.retire(runner)
         baseline_failed = profiled is not None and profiled.status is ProfileStatus.BASELINE_ERROR
@@ -184,23 +184,53 @@ class Judge(Closing):
         if warming is not None:
             warming.finish()
 
-    def _examine_on(
-        self, runner: ChildProcess, artifact: Artifact, *, profile: bool, watch: Stopwatch
-    ) -> tuple[VerifyResult, ProfileResult | None]:
+    def _load(self, artifact: Artifact, *, profile: bool, watch: Stopwatch) -> tuple[ChildProcess, int]:
+        """A runner that holds the submission, and how many threads it had before.
+
+        One that dies meanwhile may have been ended from outside, so another is tried; two show who did it.
+
+        Raises:
+            ChildError: the submission could not be loaded.
+            InfrastructureError: no runner could be started.
+        """
+        for is_last in (False, True):
+            with ExitStack() as failing:
+                runner = self._examined = self._stock.take_runner()
+                failing.callback(self._stock.retire, runner)
+                try:
+                    threads_before = self._load_on(runner, artifact, profile=profile, watch=watch)
+                except (ChildError, InfrastructureError) as error:
+                    if is_last or self._is_closed or not _is_death(error):
+                        raise
+                else:
+                    failing.pop_all()
+                    return runner, threads_before
+        raise AssertionError("the last try returns or raises")
+
+    def _load_on(self, runner: ChildProcess, artifact: Artifact, *, profile: bool, watch: Stopwatch) -> int:
+        with watch.time("start"):
+            receive_prepared(runner)
+        if profile:
+            with watch.time("baseline"):
+                self._ensure_baseline()
         threads_before = runner.count_threads()
-        try:
-            with watch.time("load"):
-                _load(runner, artifact)
-        except ChildError as error:
-            return describe_failure(error, "load"), None
-        reference = self._task.child
-        session = Session(
-            reference,
+        with watch.time("load"):
+            _load(runner, artifact)
+        return threads_before
+
+    def _open_session(self, runner: ChildProcess, threads_before: int) -> Session:
+        return Session(
+            self._task.child,
             runner,
             target=self._target,
             threads_before=threads_before,
             takes_turns=self._policy.has(Layer.TURNS),
         )
+
+    def _examine_in(
+        self, session: Session, *, profile: bool, watch: Stopwatch
+    ) -> tuple[VerifyResult, ProfileResult | None]:
+        reference = self._task.child
         try:
             with _hold(self._share_for_verifying(), watch), watch.time("verify"):
                 verified = Verifier(session, self._task.opened.arguments, policy=self._policy).run()
@@ -246,6 +276,12 @@ def _load(runner: ChildProcess, artifact: Artifact) -> None:
     folder = runner.hand_over(artifact.folder / "model_new.py").parent
     library = str(runner.hand_over(artifact.kernels)) if artifact.kernels else None
     runner.ask(Load(folder=str(folder), library=library), Done, timeout_s=_LOAD_TIMEOUT_S)
+
+
+def _is_death(error: Exception) -> bool:
+    """Whether a child that died is behind an error."""
+    cause = error if isinstance(error, ChildError) else error.__cause__
+    return isinstance(cause, ChildError) and cause.how == "crashed"
 
 
 @contextmanager

@@ -57,8 +57,6 @@ class VerifyStatus(StrEnum):
     """Another shape."""
     WRONG_DTYPE = "wrong_dtype"
     """Another dtype."""
-    WRONG_DEVICE = "wrong_device"
-    """A tensor on another device."""
     LOAD_ERROR = "load_error"
     """Importing the submission raised."""
     CONSTRUCTOR_ERROR = "constructor_error"
