@@ -9,7 +9,6 @@ import torch
 
 from cuda_agent.judge import judge as judge_module
 from cuda_agent.judge import task_process
-from cuda_agent.judge.audit import Audit
 from cuda_agent.judge.judge import Artifact, Judge
 from cuda_agent.judge.lease import Lease
 from cuda_agent.judge.policy import load_policy
@@ -204,15 +203,3 @@ def test_a_large_task_is_verified_alone(
         monkeypatch.setattr(task_process, "read_total_bytes", lambda _target: 16 * needed_bytes)
         assert judge.examine(artifact, profile=False)[0].status is VerifyStatus.OK
         assert taken
-
-
-@pytest.mark.slow
-def test_sets_that_are_staged_at_once_as_on_cuda_are_told_apart(
-    judge: Judge, make: Maker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Audit, "_stage_each", Audit._stage_all)
-    _, profiled = judge.examine(make(), profile=True)
-    assert profiled is not None
-    # How long this processor takes to wake is in the clock here, so it may be disputed; outputs are compared.
-    assert profiled.status in (ProfileStatus.OK, ProfileStatus.CLOCK_DISPUTED), profiled
-    assert profiled.wall_ms > 0
