@@ -25,7 +25,7 @@ for number in range(60):
 """
 
 
-def add(place: Path, name: str, nbytes: int, *, used_s: float = 0.0) -> Path:
+def add(place: Path, name: str, *, nbytes: int, used_s: float = 0.0) -> Path:
     entry = place / name
     (entry / "below").mkdir(parents=True)
     (entry / "below" / "data").write_bytes(bytes(nbytes))
@@ -44,7 +44,7 @@ def measure(place: Path) -> int:
 
 def test_what_was_longest_unused_goes_first(tmp_path: Path) -> None:
     for age, name in enumerate("abcd"):
-        add(tmp_path, name, 100, used_s=float(age))
+        add(tmp_path, name, nbytes=100, used_s=float(age))
     touch_entry(tmp_path / "a")
     make_room(tmp_path, added_bytes=100, limit_bytes=250)
     assert list_entries(tmp_path) == {"a", "d"}
@@ -52,7 +52,7 @@ def test_what_was_longest_unused_goes_first(tmp_path: Path) -> None:
 
 def test_little_that_was_added_is_not_worth_a_look_and_much_is(tmp_path: Path) -> None:
     make_room(tmp_path, added_bytes=0, limit_bytes=800)
-    add(tmp_path, "a", 900)
+    add(tmp_path, "a", nbytes=900)
     make_room(tmp_path, added_bytes=50, limit_bytes=800)
     assert list_entries(tmp_path) == {"a"}
     make_room(tmp_path, added_bytes=50, limit_bytes=800)
@@ -60,9 +60,9 @@ def test_little_that_was_added_is_not_worth_a_look_and_much_is(tmp_path: Path) -
 
 
 def test_what_was_abandoned_goes_and_what_is_being_written_stays(tmp_path: Path) -> None:
-    add(tmp_path, f"{UNFINISHED}old", 1, used_s=-5000.0)
-    add(tmp_path, f"{UNFINISHED}now", 1)
-    add(tmp_path, "gone-half", 1)
+    add(tmp_path, f"{UNFINISHED}old", nbytes=1, used_s=-5000.0)
+    add(tmp_path, f"{UNFINISHED}now", nbytes=1)
+    add(tmp_path, "gone-half", nbytes=1)
     make_room(tmp_path, added_bytes=0, limit_bytes=100)
     assert list_entries(tmp_path) == {f"{UNFINISHED}now"}
 
@@ -70,7 +70,7 @@ def test_what_was_abandoned_goes_and_what_is_being_written_stays(tmp_path: Path)
 @pytest.mark.parametrize("ahead_s", [-86_400.0, 86_400.0])
 def test_a_clock_that_jumps_does_not_stop_it(tmp_path: Path, ahead_s: float) -> None:
     make_room(tmp_path, added_bytes=0, limit_bytes=1 << 20)
-    add(tmp_path, "a", 900)
+    add(tmp_path, "a", nbytes=900)
     stamp = time.time() + ahead_s
     os.utime(tmp_path / "swept", (stamp, stamp))
     make_room(tmp_path, added_bytes=0, limit_bytes=1)
@@ -79,8 +79,8 @@ def test_a_clock_that_jumps_does_not_stop_it(tmp_path: Path, ahead_s: float) -> 
 
 def test_a_link_or_a_deep_entry_does_no_harm(tmp_path: Path) -> None:
     place, outside = tmp_path / "place", tmp_path / "outside"
-    add(outside, "b", 1000)
-    make_deep(add(place, "a", 1), 1200)
+    add(outside, "b", nbytes=1000)
+    make_deep(add(place, "a", nbytes=1), 1200)
     (place / "link").symlink_to(outside)
     make_room(place, added_bytes=0, limit_bytes=0)
     assert list_entries(place) == {"link"}

@@ -141,7 +141,6 @@ def test_a_link_out_of_the_folder_is_removed_and_not_followed(tmp_path: Path) ->
 ROOMS = ("judge", "sandbox", "environment", "agent", "workers", "synthesis", "bench", "expert")
 OWN = {
     "environment/doctor.py",
-    "environment/export.py",
     "environment/skills.py",
     "sandbox/build.py",
     "sandbox/selftest.py",
