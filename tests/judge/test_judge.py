@@ -170,7 +170,7 @@ def test_a_faulty_task_is_not_the_submissions_fault(
     assert reason in verified.reason
 
 
-@pytest.mark.parametrize("free_bytes", [[1 << 10], [1 << 40, 1 << 10]])
+@pytest.mark.parametrize("free_bytes", [[1 << 10], pytest.param([1 << 40, 1 << 10], marks=pytest.mark.slow)])
 def test_a_task_that_others_crowd_out_is_looked_at_again_alone(
     sandbox: Sandbox, tiny_task: Task, make: Maker, monkeypatch: pytest.MonkeyPatch, *, free_bytes: list[int]
 ) -> None:
@@ -182,6 +182,7 @@ def test_a_task_that_others_crowd_out_is_looked_at_again_alone(
     assert next(looks, None) is None
 
 
+@pytest.mark.slow
 def test_a_large_task_is_verified_alone(
     sandbox: Sandbox, tiny_task: Task, make: Maker, monkeypatch: pytest.MonkeyPatch
 ) -> None:

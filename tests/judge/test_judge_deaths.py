@@ -39,7 +39,7 @@ def kill_when_asked_to(request: str, monkeypatch: pytest.MonkeyPatch, *, times: 
     return killed
 
 
-@pytest.mark.parametrize("request_kind", ["prepare", "load"])
+@pytest.mark.parametrize("request_kind", ["prepare", pytest.param("load", marks=pytest.mark.slow)])
 def test_a_runner_that_is_killed_before_it_has_loaded_is_no_fault_of_the_submission(
     request_kind: str, judge: Judge, make: Maker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
