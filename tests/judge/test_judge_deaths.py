@@ -30,7 +30,12 @@ def kill_when_asked_to(request: str, monkeypatch: pytest.MonkeyPatch, *, times: 
     def kill_first(child: ChildProcess, message: Request, *, fds: Sequence[int] = ()) -> None:
         if message.kind == request and len(killed) < times:
             killed.append(message.kind)
-            for pid in find_processes_below(child._process.running.pid):
+            top = child._process.running.pid
+            deadline = time.monotonic() + 10
+            # The sandbox's first process alone may die before it has bound its child to itself.
+            while len(find_processes_below(top)) < 2 and time.monotonic() < deadline:
+                time.sleep(0.01)
+            for pid in find_processes_below(top):
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
         send(child, message, fds=fds)
