@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 from unittest.mock import patch
 
+from cuda_agent.closing import Closing
 from cuda_agent.environment.evaluate import Setting, evaluate
 from cuda_agent.environment.result import Evaluation, RulesResult, RulesStatus, Stage
 from cuda_agent.environment.reward import compute_reward
@@ -147,7 +147,7 @@ def _lay(place: Path, kind: str, *, path: str, value: str) -> None:
         raise ValueError(f"case.toml: unknown kind to lay: {kind}")
 
 
-class Bench:
+class Bench(Closing):
     """Puts cases before a judge, which stays warm as long as task and target stay the same."""
 
     def __init__(self, sandbox: Sandbox, policy: JudgePolicy | None = None) -> None:
@@ -189,16 +189,6 @@ class Bench:
         if self._judge is not None:
             self._judge.close()
         self._setting = self._judge = None
-
-    def __enter__(self) -> Self:
-        """The bench itself."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close."""
-        self.close()
 
     def _sit(self, task: Task, target: Target, *, policy: JudgePolicy) -> tuple[Setting, Judge]:
         setting = Setting(task=task, target=target, sandbox=self._sandbox, policy=policy)

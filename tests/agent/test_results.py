@@ -8,12 +8,11 @@ import pytest
 
 from cuda_agent.agent.outcome import JobOutcome, Outcome, combine
 from cuda_agent.agent.results import RESULTS, Results
-from cuda_agent.agent.trajectory import StopReason
 from cuda_agent.config import Config
 from cuda_agent.environment.result import Evaluation
 from cuda_agent.environment.winner import EVALUATIONS
-from cuda_agent.llm.chat import Usage
 from cuda_agent.rundir import RunDir
+from tests.agent.test_outcome import build_outcome
 
 BuildEvaluation = Callable[[str, float | None], Evaluation]
 
@@ -38,19 +37,9 @@ def run(tmp_path: Path) -> Iterator[CountingRun]:
         yield run
 
 
-def build_outcome(task_id: str, episode: int = 0, *, final: Evaluation | None = None) -> Outcome:
-    return Outcome(
-        task_id=task_id,
-        episode=episode,
-        stop_reason=StopReason.FINISHED,
-        stop_detail="",
-        turns=1,
-        usage=Usage(),
-        submissions=0,
-        final=final,
-        reward=-1.0 if final is None or final.profile is None else 3.0,
-        seconds=1.0,
-    )
+def build_result(task_id: str, episode: int = 0, *, final: Evaluation | None = None) -> Outcome:
+    reward = -1.0 if final is None or final.profile is None else 3.0
+    return build_outcome(task_id, episode, reward=reward, final=final)
 
 
 def read_results(run: RunDir) -> JobOutcome:
@@ -63,11 +52,11 @@ def read_evaluation(run: RunDir, task_id: str) -> Evaluation:
 
 def test_of_few_episodes_each_is_told_at_once_in_the_jobs_order(run: CountingRun) -> None:
     results = Results(run, [("a", 0), ("b", 0), ("c", 0)], held=())
-    results.add(build_outcome("b"))
+    results.add(build_result("b"))
     assert [task.task_id for task in read_results(run).tasks] == ["b"]
     results.fail("c", "the machine is gone")
     assert read_results(run).failures == {"c": "the machine is gone"}
-    results.add(build_outcome("a"))
+    results.add(build_result("a"))
     assert [task.task_id for task in read_results(run).tasks] == ["a", "b"]
     assert ("a", 0) in results
     assert ("c", 0) not in results
@@ -81,9 +70,9 @@ def test_the_evaluation_that_counts_is_written_when_a_better_one_comes(
     results = Results(run, [("a", number) for number in range(6)], held=())
     counting = []
     for number, speedup in speedups.items():
-        results.add(build_outcome("a", number, final=build_evaluation(f"sha{number}", speedup)))
+        results.add(build_result("a", number, final=build_evaluation(f"sha{number}", speedup)))
         counting.append(read_evaluation(run, "a").submission_sha)
-    results.add(build_outcome("a", 5))
+    results.add(build_result("a", 5))
     assert counting == ["sha0", "sha0", "sha1", "sha1", "sha1"]
     assert results.finish().tasks[0].best.episode == 1
     assert len(run.written[f"{EVALUATIONS}/a.json"]) == 2
@@ -92,7 +81,7 @@ def test_the_evaluation_that_counts_is_written_when_a_better_one_comes(
 def test_many_episodes_cost_in_proportion_and_the_last_are_told_by_the_trajectories(
     run: CountingRun, build_evaluation: BuildEvaluation
 ) -> None:
-    outcomes = [build_outcome(f"t{number}", final=build_evaluation("sha", 1.5)) for number in range(200)]
+    outcomes = [build_result(f"t{number}", final=build_evaluation("sha", 1.5)) for number in range(200)]
     order = [(outcome.task_id, 0) for outcome in outcomes]
     results = Results(run, order, held=())
     for count, outcome in enumerate(outcomes[:199], start=1):
@@ -109,7 +98,7 @@ def test_many_episodes_cost_in_proportion_and_the_last_are_told_by_the_trajector
 def test_an_evaluation_that_a_killed_process_did_not_write_is_written(
     run: CountingRun, build_evaluation: BuildEvaluation
 ) -> None:
-    held = [build_outcome("a", final=build_evaluation("sha0", 1.2)), build_outcome("b")]
+    held = [build_result("a", final=build_evaluation("sha0", 1.2)), build_result("b")]
     Results(run, [("a", 0), ("b", 0)], held=held).finish()
     assert read_evaluation(run, "a").submission_sha == "sha0"
     assert [path.name for path in (run.path / EVALUATIONS).iterdir()] == ["a.json"]

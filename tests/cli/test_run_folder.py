@@ -56,18 +56,17 @@ def test_the_same_folder_may_be_named_twice_and_another_not(
 @pytest.mark.parametrize(
     ("options", "mend"),
     [
-        (["--out", "runs/kb", "--resume"], "--resume runs/kb"),
-        (["--resume", "--out", "runs/kb"], "--resume runs/kb"),
-        (["--resume"], "--resume RUN"),
+        (["--out", "runs/kb", "--resume"], " instead of --out: --resume runs/kb"),
+        (["--resume", "--out", "runs/kb"], " instead of --out: --resume runs/kb"),
+        (["--resume"], ": --resume RUN"),
     ],
 )
 def test_a_resume_without_a_folder_says_how_it_is_written(
     verb: str, options: list[str], mend: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert main([verb, *options]) == 2
-    assert capfd.readouterr().err == (
-        "cuda-agent: --resume takes the folder of the run to go on with, without --out: " + mend + "\n"
-    )
+    told = f"cuda-agent: --resume takes the folder of the run to go on with{mend}\n"
+    assert capfd.readouterr().err == told
 
 
 @pytest.mark.parametrize("options", [[], ["--out", "a"], ["SUITE", "--resume", "a"], ["--resume=a"]])

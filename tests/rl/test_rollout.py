@@ -79,9 +79,9 @@ def build_trajectory(task: Task, number: int = 0, **fields: Any) -> Trajectory: 
     return Trajectory(**given | fields)
 
 
-def build_faulty_evaluation(task: Task) -> Evaluation:
+def build_faulty_evaluation(task_id: str) -> Evaluation:
     return Evaluation(
-        task_id=task.task_id,
+        task_id=task_id,
         submission_sha="0",
         target=Target.CPU,
         policy="strict",
@@ -99,7 +99,7 @@ def test_a_sample_ends_on_a_generated_token_with_the_reward_on_it(tiny_task: Tas
 
 
 def test_what_says_nothing_of_the_policy_is_no_sample(tiny_task: Task) -> None:
-    faulty = build_trajectory(tiny_task, final=build_faulty_evaluation(tiny_task), reward=0.0)
+    faulty = build_trajectory(tiny_task, final=build_faulty_evaluation(tiny_task.task_id), reward=0.0)
     assert find_loss(faulty) is Loss.TASK_AT_FAULT
     assert find_loss(build_trajectory(tiny_task, turns=())) is Loss.NOTHING_SAMPLED
     elided = (build_turn((1, 2)), build_turn((1, 5, 9, 3)))
@@ -134,7 +134,9 @@ def test_what_was_held_is_not_held_again_and_losses_are_counted(
     with RunDir.create(tmp_path / "ff", RolloutJob(episode=CONFIG, tasks=tasks, seed=255)) as run:
         run.append(TRAJECTORIES, build_trajectory(tiny_task, 2, reward=3.0))
         run.append(TRAJECTORIES, build_trajectory(tiny_task, 0))
-        run.append(TRAJECTORIES, build_trajectory(tiny_task, 1, final=build_faulty_evaluation(tiny_task)))
+        run.append(
+            TRAJECTORIES, build_trajectory(tiny_task, 1, final=build_faulty_evaluation(tiny_task.task_id))
+        )
     rollout = build_rollout(tmp_path, sandbox)
     samples = rollout(policy, tasks, seed=255)
     assert [(each.episode, each.reward) for each in samples] == [(0, 2.0), (2, 3.0)]

@@ -5,15 +5,13 @@ import logging
 import pytest
 
 from cuda_agent.agent.trajectory import StopReason, Trajectory
-from cuda_agent.environment.result import Evaluation, RulesResult, RulesStatus
 from cuda_agent.errors import UserError
-from cuda_agent.judge.result import TaskResult, TaskStatus
 from cuda_agent.rl import value_pretraining
 from cuda_agent.rl.batch import build_batch
 from cuda_agent.rl.config import OptimiserConfig, ValueConfig
 from cuda_agent.rl.policy import build_critic, compute_values
 from cuda_agent.rl.value_pretraining import ValuePretraining, build_value_sequences
-from cuda_agent.tasks.target import Target
+from tests.rl.test_rollout import build_faulty_evaluation
 from tests.rl.toy import build_policy, build_sequences, build_trajectory, build_turn
 
 CONFIG = ValueConfig(
@@ -43,14 +41,7 @@ def test_nothing_to_value_is_an_error() -> None:
 def build_faults() -> tuple[Trajectory, Trajectory]:
     """An episode whose task is not judged, and one whose machine failed."""
     episode = build_trajectory(build_turn((1, 2), (3,), logprobs=(-0.5,)), reward=0.0)
-    unjudged = Evaluation(
-        task_id=episode.task_id,
-        submission_sha="0",
-        target=Target.CPU,
-        policy="strict",
-        task=TaskResult(status=TaskStatus.FAULTY, reason="always the same"),
-        rules=RulesResult(status=RulesStatus.OK),
-    )
+    unjudged = build_faulty_evaluation(episode.task_id)
     failed = {"stop_reason": StopReason.POLICY_ERROR, "stop_detail": "InfrastructureError: no memory"}
     return episode.model_copy(update={"final": unjudged}), episode.model_copy(update=failed)
 

@@ -17,10 +17,8 @@ def check_resume(arguments: Sequence[str]) -> None:
     """
     after = dict(pairwise([*arguments, "--"]))
     if after.get("--resume", "").startswith("--"):
-        folder = after.get("--out", "RUN")
-        raise ConfigError(
-            f"--resume takes the folder of the run to go on with, without --out: --resume {folder}"
-        )
+        instead, folder = (" instead of --out", after["--out"]) if "--out" in after else ("", "RUN")
+        raise ConfigError(f"--resume takes the folder of the run to go on with{instead}: --resume {folder}")
 
 
 def open_run(verb: str, config: Config, *, out: Path | None, resume: Path | None) -> RunDir:
