@@ -175,9 +175,8 @@ class Audit:
     def _stage(self, lane: Contestant, seed: int) -> float:
         self._session.refresh(seed)
         self._session.publish_inputs()
-        if (
-            self._is_whole
-        ):  # both have stood still when their turn comes; eager's process is awake from writing
+        if self._is_whole:
+            # Both have stood still when their turn comes: eager's process is awake from writing.
             self._session.give_turn(Contestant.CANDIDATE)
         self._session.give_turn(lane)
         return _time(lambda: self._session.stage_published(lane))

@@ -88,9 +88,11 @@ def kill_descendants() -> None:
 
 def remove_home(home: str) -> None:
     """Remove the command's private folder, however deep or shut: whoever made it may be gone."""
-    for command in (["chmod", "-R", "u+rwX"], ["rm", "-rf"]):
-        argv = [*command, "--", home]
-        os.waitpid(os.posix_spawnp(argv[0], argv, {}), 0)
+    silence = [(os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0)]
+    for command in (["rm", "-rf"], ["chmod", "-R", "u+rwX"], ["rm", "-rf"]):
+        if os.path.lexists(home):
+            argv = [*command, "--", home]
+            os.waitpid(os.posix_spawnp(argv[0], argv, {}, file_actions=silence), 0)
 
 
 if __name__ == "__main__":
