@@ -18,8 +18,8 @@ inline void check_library(cublasStatus_t status) {
 }
 
 // Row-major out = left @ right is column-major out^T = right^T @ left^T. CUBLAS_DEFAULT_MATH keeps TF32 out.
-static void multiply_by_library(cudaStream_t stream, cublasMath_t math, int batch, int rows, int cols, int depth, const float* left,
-                                Library a, const float* right, Library b, float* out) {
+static void multiply_by_library(cudaStream_t stream, cublasMath_t math, int batch, int rows, int cols, int depth,
+                                const float* left, Library a, const float* right, Library b, float* out) {
   static const cublasHandle_t handle = [] {
     cublasHandle_t made;
     check_library(cublasCreate(&made));
